@@ -1,0 +1,92 @@
+"""What a strict write is, as values: the coordinator's vocabulary (strict-safe-writes, call flow). No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+
+class Precondition(Enum):
+    """Which credential field an action uses; NONE for pure additions (they still need a request id)."""
+
+    NONE = ""
+    STATE = "expectedStateHash"
+    STRUCTURE = "expectedStructureHash"
+    MANIFEST = "expectedManifestHash"
+    SOURCE = "expectedSourceHash"
+
+
+SAFETY_ARGUMENTS = frozenset(
+    {
+        "validateOnly",
+        "requestId",
+        "expectedHash",
+        "expectedStateHash",
+        "expectedStructureHash",
+        "expectedValueHash",
+        "expectedManifestHash",
+        "expectedSourceHash",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a probe saw. ``state`` is JSON-like and already normalised; only its digest is kept."""
+
+    state: Any
+    target_ids: tuple[str, ...]  # sorted, distinct
+    target_count: int
+    summary: Mapping[str, Any] = field(default_factory=dict)  # further keys of the preflight answer
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the handler reported after its one host write.
+
+    ``changed``: True/False if it says so, None if it does not know. ``replay``: extra small receipt kept for replay
+    (AV creation only). ``expectation``: called on the read-back observation; False means readback_mismatch.
+    """
+
+    payload: dict[str, Any]
+    changed: bool | None = None
+    replay: Mapping[str, Any] | None = None
+    expectation: Callable[[Observation], bool] | None = None
+
+
+@dataclass(slots=True)
+class Intent:
+    """One strict mutation call, its arguments already validated and stripped of the safety fields."""
+
+    tool: str
+    action: str
+    arguments: Mapping[str, Any]  # business arguments only
+    precondition: Precondition
+    # Reads the live target; called for the preflight, for the last check and for each read-back.
+    probe: Callable[[], Awaitable[Observation]]
+    request_id: str | None = None  # as submitted
+    credential: str | None = None  # as submitted under the precondition's field (or expectedHash)
+    # For additive actions: confirms after the write that what was made is there; None where nothing can be read.
+    confirm: Callable[[Outcome], Awaitable[bool]] | None = None
+
+
+class CommitGate(Protocol):
+    """The scheduler's side of the commit boundary (``scheduler.commit``)."""
+
+    def enter_commit(self) -> None:
+        """Last cancel check and the ``committing`` mark, with no checkpoint between. Raises if cancelled."""
+        ...
+
+
+class Coordinator(Protocol):
+    """The one coordinator of a workspace: lease pool, short hashes, ledger, boundary (R87)."""
+
+    async def preflight(self, intent: Intent) -> dict[str, Any]:
+        """Probe, issue a request id (durably) and a lease; the preflight answer without ``action``. Raises ToolError."""
+        ...
+
+    async def commit(self, intent: Intent, gate: CommitGate, write: Callable[[], Awaitable[Outcome]]) -> dict[str, Any]:
+        """Replay, or check, write once, read back, settle: the payload with its ``safety`` object. Raises ToolError."""
+        ...

@@ -1,0 +1,74 @@
+"""The emulated kernel as one object: what every /api handler gets. Wires parts together; holds no rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernel.clock import Clock
+    from kernel.ids import IdSource
+    from kernel.siyuan.arguments import Arguments
+    from kernel.siyuan.push import PushHub
+    from kernel.workspace.workspace import Workspace
+
+
+@dataclass(slots=True)
+class KernelOptions:
+    """The kernel's own command-line options (decision 48)."""
+
+    is_readonly: bool = False
+    access_code: str = ""
+    language: str = "en"
+    index_lag_s: float = 0.0
+    allows_egress: bool = False
+    shuffles_attributes: bool = False
+    working_dir: str = ""  # --wd: stage/, appearance/, guide/ of a real distribution
+
+
+@dataclass(slots=True)
+class SiyuanKernel:
+    """One running emulated kernel. Lives on the event loop's thread; only ``files`` and SQL go to threads."""
+
+    workspace: Workspace
+    push: PushHub
+    clock: Clock
+    ids: IdSource
+    options: KernelOptions = field(default_factory=KernelOptions)
+    # Routes asked for that are not emulated: path -> how often (GET /emulator/unserved).
+    unserved: dict[str, int] = field(default_factory=dict)
+    # Family modules keep their in-memory state here, under their own name.
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class FormFile:
+    """One file of a multipart form."""
+
+    field: str
+    name: str
+    content: bytes
+
+
+@dataclass(slots=True)
+class Form:
+    """A decoded multipart form."""
+
+    values: dict[str, str]
+    files: list[FormFile]
+
+
+@dataclass(slots=True)
+class Call:
+    """One call of one endpoint."""
+
+    kernel: SiyuanKernel
+    path: str
+    arguments: Arguments
+    form: Form | None = None
+    is_admin: bool = True
+    # The browser window that calls (headers or arguments app/session), for push exclusion.
+    app: str = ""
+    session: str = ""
+    query: str = ""
+    headers: dict[str, str] = field(default_factory=dict)

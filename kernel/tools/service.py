@@ -1,0 +1,112 @@
+"""What the MCP endpoint asks of the tools, and in which words. Values only; the work is in ``call.py``.
+
+One tool call is: ``prepare`` (arguments, switches, confirmation need; takes no lane), then, in its lane, ``perform``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from scheduler.ticket import Lane, Ticket
+
+    from kernel.errors import ToolError
+
+Era = Literal["handshake", "modern", "internal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, as far as the protocol tells."""
+
+    era: Era
+    principal: str = "local"  # the credential, hashed; never a secret itself
+    client: str = ""  # name/version as declared: display and binding of confirmations only
+    session_id: str | None = None
+    has_form_elicitation: bool = False
+    has_apps: bool = False
+    transport: str = "kernel"
+
+
+@dataclass(slots=True)
+class ToolResult:
+    """A tools/call result before it is dressed for an era."""
+
+    content: list[dict[str, Any]]
+    structured: dict[str, Any] | None = None
+    is_error: bool = False
+    meta: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """A dangerous call that its user must agree to: what to show, and what exactly is agreed to."""
+
+    message: str
+    operation: str  # digest of tool, action and canonical arguments: what a requestState is bound to
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A call that may go on. ``lane`` None: it is answered at once (help)."""
+
+    tool: str
+    action: str
+    arguments: dict[str, Any]
+    lane: Lane | None
+    is_mutation: bool
+    confirmation: Confirmation | None = None
+    # Whatever call.py wants to carry from prepare to perform.
+    state: dict[str, Any] = field(default_factory=dict)
+
+
+class Refused(Exception):
+    """``prepare`` ends the call with this result; nothing was executed and no lane was taken."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__("refused")
+        self.result = result
+
+
+class ToolService(Protocol):
+    """The product's tools, resources and prompts behind the MCP endpoint (and the conformance fixtures' twin)."""
+
+    async def list_tools(self, caller: Caller) -> list[dict[str, Any]]: ...
+
+    async def prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
+        """Arguments → enabled? → does it need a confirmation (decision 21). Raises Refused."""
+        ...
+
+    async def perform(self, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
+        """Do the work, in the lane. Never raises for tool-level failures: they are results."""
+        ...
+
+    def error_result(self, error: ToolError, prepared: Prepared | None = None) -> ToolResult:
+        """How a failure outside the tools (queue_full, request_cancelled, confirmation_*) looks as a result."""
+        ...
+
+    async def instructions(self, caller: Caller) -> str: ...
+
+    async def list_resources(self, caller: Caller) -> list[dict[str, Any]]: ...
+
+    async def list_resource_templates(self, caller: Caller) -> list[dict[str, Any]]: ...
+
+    async def read_resource(self, uri: str, caller: Caller) -> list[dict[str, Any]] | None:
+        """The ``contents``; None for an unknown URI."""
+        ...
+
+    async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]: ...
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any] | None:
+        """``{description?, messages}``; None for an unknown prompt."""
+        ...
+
+    async def complete(
+        self, reference: Mapping[str, Any], argument: Mapping[str, Any], caller: Caller
+    ) -> list[str]: ...
+
+    async def surface_version(self, caller: Caller) -> str:
+        """A digest of the exposed tool list and its configuration: changes mean ``tools/list_changed``."""
+        ...
