@@ -1,0 +1,66 @@
+# Two commands do everything on a fresh machine: `make serve` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+endif
+STAMP := $(VENV)/.installed
+
+.PHONY: setup serve fmt check test sweep golden conformance clients oracle bench coverage clean
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 …")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $(STAMP)
+
+serve: setup
+	$(BIN)/python -m kernel serve $(ARGS)
+
+fmt: setup
+	$(BIN)/ruff check --fix --quiet kernel scheduler tests bench || true
+	$(BIN)/ruff format kernel scheduler tests bench
+
+check: setup
+	$(BIN)/ruff format --check kernel scheduler tests bench
+	$(BIN)/ruff check kernel scheduler tests bench
+	$(BIN)/mypy --strict -p kernel -p scheduler
+	$(BIN)/lint-imports
+
+test: setup
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+
+sweep: setup
+	$(BIN)/python -m pytest -q -m "slow or stress" -n 2 --dist loadfile
+
+coverage: setup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage report
+
+# Compares our kernel with recordings of the real one. GOLDEN names a folder of recordings, ONLY a pattern.
+GOLDEN ?= tests/golden/recordings
+ONLY ?= *
+golden: setup
+	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only '$(ONLY)' --by-family \
+	  --spawn '$(BIN)/python -m kernel serve --port {port} --workspace {workspace}'
+
+conformance: setup
+	$(BIN)/python tests/wire/conformance/run.py
+
+clients: setup
+	$(BIN)/python tests/wire/clients/run.py
+
+oracle: setup
+	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
+	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only '$(ONLY)' --by-family --spawn '$(ORACLE)'
+
+bench: setup
+	$(BIN)/python -m bench $(ARGS)
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .hypothesis dist build

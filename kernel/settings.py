@@ -1,0 +1,99 @@
+"""What one process is asked to be: the options of ``serve`` as one frozen value (decision 48). Reads no environment."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Literal
+
+DEFAULT_PORT: Final = 6806
+DEFAULT_HOST: Final = "127.0.0.1"
+COMMIT_BOUND_S: Final = 30.0
+DRAIN_S: Final = 10.0
+
+Disconnect = Literal["cancel", "ignore"]
+Permission = Literal["none", "r", "rw", "rwd"]
+
+
+class SettingsError(ValueError):
+    """The options contradict each other or would be unsafe. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Options of one ``serve``. ``host`` is the address to bind; ``host_url`` another kernel to stand in front of."""
+
+    workspace: Path
+    port: int = DEFAULT_PORT
+    host: str = DEFAULT_HOST
+    host_url: str = ""
+    host_token: str = ""
+    state_dir: Path | None = None
+    working_dir: Path | None = None
+    is_readonly: bool = False
+    access_code: str = ""
+    language: str = "en"
+    default_permission: Permission = "rw"
+    index_lag_s: float = 0.0
+    disconnect: Disconnect = "cancel"
+    allowed_hosts: tuple[str, ...] = ()
+    allows_egress: bool = False
+    faults: Path | None = None
+    has_emulator_controls: bool = False
+    read_slots: int = 4
+    mutation_slots: int = 1
+    admitted_max: int = 128
+    commit_bound_s: float = COMMIT_BOUND_S
+    log_level: str = "warning"
+    has_conformance_fixtures: bool = False
+    is_json: bool = False
+    removes_workspace: bool = False
+    warnings: tuple[str, ...] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port <= 65_535:
+            raise SettingsError(f"--port {self.port} is not a port: use 0 (any free one) to 65535")
+        if not is_loopback(self.host) and not self.access_code:
+            raise SettingsError(
+                f"--host {self.host} is reachable from other machines: set an access code (SISYPHUS_ACCESS_CODE) first"
+            )
+        for name, value, low in (
+            ("--read-slots", self.read_slots, 1),
+            ("--mutation-slots", self.mutation_slots, 1),
+            ("--admitted-max", self.admitted_max, 1),
+        ):
+            if value < low:
+                raise SettingsError(f"{name} {value} is too small: at least {low}")
+        if self.commit_bound_s <= 0:
+            raise SettingsError(f"--commit-bound {self.commit_bound_s} is too small: give seconds above 0")
+        if self.index_lag_s < 0:
+            raise SettingsError(f"--index-lag {self.index_lag_s} is negative")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or name reaches only this machine."""
+    if host in ("localhost", "") or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def parse_duration_s(text: str) -> float:
+    """``3s``, ``250ms``, ``2m`` or plain seconds → seconds.
+
+    Raises:
+        SettingsError: not a duration.
+    """
+    for suffix, factor in (("ms", 0.001), ("s", 1.0), ("m", 60.0)):
+        if text.endswith(suffix):
+            text, scale = text[: -len(suffix)], factor
+            break
+    else:
+        scale = 1.0
+    try:
+        return float(text) * scale
+    except ValueError:
+        raise SettingsError(f"{text!r} is not a duration: write 3s, 250ms or 2m") from None
