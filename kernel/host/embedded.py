@@ -1,0 +1,85 @@
+"""The emulated kernel in this process: the same dispatch as ``/api/*``, without HTTP (decision 2)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from kernel.host.base import HostHttpError
+from kernel.host.envelope import read_envelope, read_file_answer, unwrap
+from kernel.host.limits import STREAM_CHUNK_BYTES
+from kernel.siyuan.arguments import Arguments
+from kernel.siyuan.dispatch import ApiAnswer, Envelope, UnknownRoute, dispatch
+from kernel.siyuan.kernel import Call, Form, FormFile, SiyuanKernel
+
+_GET_FILE = "/api/file/getFile"
+_PUT_FILE = "/api/file/putFile"
+_UPLOAD = "/api/asset/upload"
+
+
+class EmbeddedHost:
+    """The note host that is this process. Calls as an administrator, as the plugin in the real kernel does."""
+
+    def __init__(self, kernel: SiyuanKernel) -> None:
+        self._kernel = kernel
+
+    async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        answer = await self._dispatch(path, dict(arguments or {}))
+        if isinstance(answer, Envelope):
+            return unwrap(path, answer.code, answer.msg, answer.data)
+        # The embedded kernel answers for certain: a raw answer is its own, never a proxy's.
+        return read_envelope(path, answer.status, answer.body, is_write=False)
+
+    async def read_file(self, path: str) -> bytes | None:
+        answer = await self._dispatch(_GET_FILE, {"path": path})
+        if isinstance(answer, Envelope):
+            if answer.code == 404:
+                return None
+            unwrap(_GET_FILE, answer.code, answer.msg, answer.data)
+            return json.dumps(answer.data).encode()
+        return read_file_answer(_GET_FILE, answer.status, answer.body)
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        form = Form({"path": path, "isDir": "false"}, [FormFile("file", path.rsplit("/", 1)[-1], content)])
+        answer = await self._dispatch(_PUT_FILE, {}, form)
+        self._data(_PUT_FILE, answer)
+
+    async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
+        form = Form({"assetsDirPath": directory}, [FormFile("file[]", name, content)])
+        data = self._data(_UPLOAD, await self._dispatch(_UPLOAD, {}, form))
+        return data if isinstance(data, dict) else {}
+
+    async def fetch_static(self, path: str) -> bytes | None:
+        return await self.read_file(_workspace_path(path))
+
+    async def stream_static(self, path: str) -> AsyncIterator[bytes]:
+        content = await self.fetch_static(path)
+        if content is None:
+            raise HostHttpError(404, "HTTP error: 404", path=path)
+        for start in range(0, len(content), STREAM_CHUNK_BYTES):
+            yield content[start : start + STREAM_CHUNK_BYTES]
+
+    async def aclose(self) -> None:
+        """Nothing to close: the kernel belongs to the application."""
+
+    async def _dispatch(self, path: str, arguments: dict[str, Any], form: Form | None = None) -> ApiAnswer:
+        try:
+            return await dispatch(Call(self._kernel, path, Arguments(arguments), form))
+        except UnknownRoute:
+            raise HostHttpError(404, f"The emulated kernel does not serve {path}", path=path) from None
+
+    @staticmethod
+    def _data(path: str, answer: ApiAnswer) -> Any:
+        if isinstance(answer, Envelope):
+            return unwrap(path, answer.code, answer.msg, answer.data)
+        return read_envelope(path, answer.status, answer.body, is_write=False)
+
+
+def _workspace_path(path: str) -> str:
+    """Where a static resource lies in the workspace: exports under temp, all else under data."""
+    plain = unquote(path.split("?", 1)[0])
+    if plain.startswith("/export/"):
+        return "/temp" + plain
+    return plain if plain.startswith(("/data/", "/temp/")) else "/data" + plain

@@ -1,0 +1,81 @@
+"""How the kernel's answers are read: the ``{code, msg, data}`` envelope and everything that is not it. Does no I/O."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from kernel.host.base import HostApiError, HostHttpError
+from kernel.host.limits import QUOTED_ANSWER_CHARS_MAX
+
+_MISSING_FILE_STATUS: Final = 202
+_MISSING_FILE_CODE: Final = 404
+_TRANSIENT_STATUS: Final = frozenset({429, 500, 502, 503, 504})
+
+
+def is_transient(status: int) -> bool:
+    """Whether a read may be tried again after this HTTP status (R79)."""
+    return status in _TRANSIENT_STATUS
+
+
+def read_envelope(path: str, status: int, body: bytes, *, is_write: bool) -> Any:
+    """``data`` of a JSON answer; None for an empty body (some handlers of the kernel answer nothing at all).
+
+    Raises:
+        HostApiError: ``code`` is not 0.
+        HostHttpError: another status than 200, or not the envelope. A write is ambiguous unless it was refused (4xx).
+    """
+    if status != 200:
+        refused = 400 <= status < 500
+        raise HostHttpError(
+            status, f"HTTP error: {status} {quoted(body)}".rstrip(), path=path, is_ambiguous=is_write and not refused
+        )
+    if not body:
+        return None
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict) or not isinstance(answer.get("code"), int):
+        raise HostHttpError(
+            status, f"Invalid SiYuan API response from {path}: {quoted(body)}", path=path, is_ambiguous=is_write
+        )
+    return unwrap(path, answer["code"], str(answer.get("msg") or ""), answer.get("data"))
+
+
+def unwrap(path: str, code: int, message: str, data: Any) -> Any:
+    """``data``, or the kernel's refusal as an error in its own words.
+
+    Raises:
+        HostApiError: ``code`` is not 0.
+    """
+    if code != 0:
+        raise HostApiError(code, message, path=path, data=data)
+    return data
+
+
+def read_file_answer(path: str, status: int, body: bytes) -> bytes | None:
+    """``/api/file/getFile``: the file's bytes, or None where there is none (HTTP 202 with code 404).
+
+    Raises:
+        HostApiError: another refusal in the 202 envelope.
+        HostHttpError: another status.
+    """
+    if status == 200:
+        return body
+    if status != _MISSING_FILE_STATUS:
+        raise HostHttpError(status, f"HTTP error: {status} {quoted(body)}".rstrip(), path=path)
+    try:
+        answer = json.loads(body)
+    except ValueError:
+        answer = {}
+    code = answer.get("code") if isinstance(answer, dict) else None
+    if code == _MISSING_FILE_CODE:
+        return None
+    message = str(answer.get("msg") or "") if isinstance(answer, dict) else ""
+    raise HostApiError(code if isinstance(code, int) else status, message, path=path)
+
+
+def quoted(body: bytes) -> str:
+    """The beginning of a foreign answer, for a message."""
+    return body[: QUOTED_ANSWER_CHARS_MAX * 4].decode("utf-8", "replace")[:QUOTED_ANSWER_CHARS_MAX]

@@ -1,0 +1,15 @@
+"""Bounds of the host boundary, with their units."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# A read is sent once and, on a transient failure, again after each of these waits (sisyphus-core, host adapter).
+READ_RETRY_WAITS_S: Final = (0.3, 0.6, 0.9)
+# One request to a remote kernel. Exports and snapshots are slow; callers with less patience use a deadline.
+REMOTE_REQUEST_S_MAX: Final = 120.0
+REMOTE_CONNECT_S_MAX: Final = 5.0
+# How much of a foreign answer is quoted in an error message.
+QUOTED_ANSWER_CHARS_MAX: Final = 200
+# Piece size of a streamed download.
+STREAM_CHUNK_BYTES: Final = 65_536
