@@ -1,0 +1,404 @@
+"""The scheduler: one nursery that owns every run. Decides nothing; the cores decide and it acts on what they return.
+
+Who owns what. The caller's task owns the ticket while it is PREPARING. From its arrival at a lane the ticket belongs to
+the scheduler: the work runs in one of the scheduler's slot runners (one task per slot, reused), and the caller only
+waits for the answer. That is why a cancelled call can be answered while its host call still runs, why a write survives
+its connection, and why an answer may overtake the work when a bound is over. The price is two wake-ups per call, about
+5 µs (docs/adr/0001); works that never wait can save it with ``perform_inline``.
+
+A slot runner is shielded. Only the end of the scheduler aborts works, and then only those before their commit boundary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, TypeVar, cast
+
+import trio
+from outcome import Error, Outcome, Value
+
+from scheduler.admission import Admission, CancelOutcome
+from scheduler.assignment import Slots, assign
+from scheduler.commit import CommitBoundary
+from scheduler.events import CallerLeft, Observer, Undelivered
+from scheduler.limits import ADMITTED_REQUESTS_MAX, MUTATION_SLOTS, READ_SLOTS, RUNS_PER_STEP_MAX
+from scheduler.statistics import SchedulerStatistics, TicketStatus, scheduler_statistics, ticket_status
+from scheduler.ticket import (
+    Key,
+    Lane,
+    LocalProtocolError,
+    RequestCancelled,
+    Ticket,
+    TicketEvent,
+    TicketState,
+)
+
+T = TypeVar("T")
+Work = Callable[[Ticket], Awaitable[T]]
+
+
+class RunAborted(Exception):
+    """The run ended without an outcome of its own: it crashed, and the scheduler with it. What it did is unknown."""
+
+
+class Scheduler:
+    """Admission, two lanes and the commit boundary. Run it with ``open_scheduler`` or ``nursery.start(s.run)``.
+
+    Every method but ``run``, ``perform``, ``perform_inline`` and ``drain`` is synchronous and has no checkpoint.
+    """
+
+    def __init__(
+        self,
+        read_slots: int = READ_SLOTS,
+        mutation_slots: int = MUTATION_SLOTS,
+        admitted_max: int = ADMITTED_REQUESTS_MAX,
+        *,
+        observer: Observer | None = None,
+    ) -> None:
+        self._slots = Slots({Lane.READ: read_slots, Lane.MUTATION: mutation_slots})
+        self._admission = Admission(admitted_max=admitted_max, observer=observer)
+        self._admission.is_open = False
+        self._admission.on_empty = self._wake_drains
+        self._nursery: trio.Nursery | None = None
+        self._runners = [_Runner() for _ in range(read_slots + mutation_slots)]
+        self._idle = list(self._runners)
+        self._is_ended = False
+        self._emptied = trio.Event()
+
+    # --- life ---
+
+    async def run(self, *, task_status: trio.TaskStatus[Scheduler] = trio.TASK_STATUS_IGNORED) -> None:
+        """Own the runs until cancelled. Then nothing new is admitted, what is before its commit boundary is cancelled
+        and aborted, and what is behind it is run to its end before this returns."""
+        if self._nursery is not None:
+            raise LocalProtocolError("a scheduler runs once")
+        async with trio.open_nursery() as nursery:
+            self._nursery = nursery
+            for runner in self._runners:
+                nursery.start_soon(self._serve_slot, runner, name="scheduler slot")
+            self._admission.is_open = True
+            task_status.started(self)
+            try:
+                await trio.sleep_forever()
+            finally:
+                self._end_nowait()
+
+    def _end_nowait(self) -> None:
+        self._is_ended = True
+        self._admission.is_open = False
+        self._cancel_all(list(self._admission.tickets.values()))
+        for runner in self._runners:
+            if runner.ticket is None or runner.ticket.state is not TicketState.COMMITTING:
+                runner.scope.cancel("the scheduler ended")
+
+    async def drain(self, deadline: float = math.inf) -> bool:
+        """Admit nothing more and wait until nothing is in flight; True if that was reached.
+
+        At ``deadline`` (Trio's clock) everything before its commit boundary is cancelled and False is returned at once
+        if something is still in flight: a host call that has not ended, or a commit. Drain again to wait for it.
+        """
+        self._admission.is_open = False
+        if self._admission.tickets:
+            self._emptied = trio.Event()
+            with trio.move_on_at(deadline):
+                await self._emptied.wait()
+        else:
+            await trio.lowlevel.checkpoint()
+        self._cancel_all(list(self._admission.tickets.values()))
+        return not self._admission.tickets
+
+    # --- requests ---
+
+    def admit(
+        self,
+        key: Key = None,
+        *,
+        session: Hashable = None,
+        task_id: str | None = None,
+        outlives_caller: bool = False,
+        label: str = "",
+    ) -> Ticket:
+        """Admit one request; use the ticket as a context manager.
+
+        ``key`` names it within ``session`` (no session: it has no name); ``task_id`` names it globally.
+        ``outlives_caller``: the departure of its caller (its task is cancelled) is not a cancel.
+
+        Raises:
+            QueueFull: as many requests as may be are in flight (SchedulerClosed: none are taken). Nothing was executed.
+            DuplicateKey: a request of that name is in flight.
+        """
+        return self._admission.admit(
+            key, session=session, task_id=task_id, outlives_caller=outlives_caller, label=label
+        )
+
+    def preparing(self, ticket: Ticket) -> Preparing:
+        """``with scheduler.preparing(ticket):`` interrupts the block when the ticket is cancelled by name.
+
+        The block then ends in RequestCancelled. Without it a cancel is noticed when ``perform`` is called, which is
+        soon enough for a preparation that does not wait.
+        """
+        return Preparing(ticket)
+
+    async def perform(self, ticket: Ticket, lane: Lane, work: Work[T]) -> T:
+        """Queue for a slot of ``lane``, run ``work(ticket)`` in it, and return its value or raise its error.
+
+        Arrival, and the start if a slot is free and nobody waits, happen before the first checkpoint. If the calling
+        task is cancelled it leaves at once: the ticket is cancelled too, unless it ``outlives_caller`` or is behind its
+        commit boundary; then the work runs on and its value is dropped.
+
+        Raises:
+            RequestCancelled: cancelled by name before the commit boundary; nothing was attempted.
+            LocalProtocolError: the ticket was performed before.
+        """
+        self._require_runners()
+        self._admission.enqueue(ticket, lane)
+        ticket.work = work
+        self._start_assigned()
+        return cast("T", await self._answer(ticket))
+
+    async def perform_inline(self, ticket: Ticket, lane: Lane, work: Callable[[Ticket], T]) -> T:
+        """``perform`` for a work that never waits: it runs in the calling task, without a checkpoint, if a slot is
+        free and nobody waits; otherwise it queues as any other."""
+        self._require_runners()
+        if not self._slots.free(lane) or self._admission.queues[lane]:
+            return await self.perform(ticket, lane, _as_async(work))
+        self._admission.enqueue(ticket, lane)
+        started = assign(self._admission, self._slots)
+        assert started == [ticket]
+        result: Outcome[T] | None = None
+        try:
+            result = Value(work(ticket))
+        except Exception as error:
+            result = Error(error)
+        finally:
+            self._end_run(ticket, result)
+        # A work that cancels its own ticket has been answered by that: the one transition stands.
+        ticket.check_cancelled()
+        return result.unwrap()
+
+    def boundary(self, ticket: Ticket, *, bound_s: float) -> CommitBoundary:
+        """The commit boundary of a running mutation, its work bounded to ``bound_s`` seconds of waiting."""
+        nursery = self._require_runners()
+        return CommitBoundary(ticket, bound_s=bound_s, nursery=nursery, admission=self._admission, let_go=self._let_go)
+
+    def detach(self, ticket: Ticket) -> None:
+        """From now on the departure of its caller does not cancel the ticket."""
+        ticket.outlives_caller = True
+
+    # --- cancel ---
+
+    def cancel(self, session: Hashable, key: object) -> CancelOutcome:
+        """Cancel by the name the peer gave. ``key`` may be any JSON value: what is no id finds nothing."""
+        return self.cancel_ticket(self._admission.find(session, key))
+
+    def cancel_task(self, task_id: str) -> CancelOutcome:
+        """Cancel by task id."""
+        return self.cancel_ticket(self._admission.find_task(task_id))
+
+    def cancel_ticket(self, ticket: Ticket | None) -> CancelOutcome:
+        """Cancel, and answer whoever waits: at once, even if the current host call keeps the slot for a while."""
+        outcome = self._admission.cancel(ticket)
+        if outcome is CancelOutcome.ACCEPTED and ticket is not None:
+            self._deliver(ticket, Error(RequestCancelled()))
+        return outcome
+
+    def close_session(self, session: Hashable) -> int:
+        """Cancel everything of the session that is before its commit boundary; how many that were."""
+        return self._cancel_all(self._admission.of_session(session))
+
+    def _cancel_all(self, tickets: list[Ticket]) -> int:
+        return [self.cancel_ticket(ticket) for ticket in tickets].count(CancelOutcome.ACCEPTED)
+
+    # --- looking ---
+
+    def status(self, task_id: str) -> TicketStatus | None:
+        """The ticket with that task id while it is in flight."""
+        ticket = self._admission.find_task(task_id)
+        return None if ticket is None else ticket_status(ticket)
+
+    def is_busy(self, session: Hashable) -> bool:
+        """A ticket of the session is in flight."""
+        return bool(self._admission.of_session(session))
+
+    def tickets(self) -> tuple[Ticket, ...]:
+        """Everything in flight, in order of admission: for people who ask what holds a lane. Do not change them."""
+        return tuple(self._admission.tickets.values())
+
+    def statistics(self) -> SchedulerStatistics:
+        return scheduler_statistics(self._admission, self._slots)
+
+    # --- the shell's own work ---
+
+    def _require_runners(self) -> trio.Nursery:
+        if self._nursery is None:
+            raise LocalProtocolError("the scheduler does not run: use open_scheduler")
+        return self._nursery
+
+    def _start_assigned(self) -> None:
+        for ticket in assign(self._admission, self._slots):
+            # There are as many runners as slots, and a run in a runner holds a slot: one is always idle here.
+            self._idle.pop().take(ticket)
+
+    async def _answer(self, ticket: Ticket) -> Any:
+        task = trio.lowlevel.current_task()
+
+        def deliver(outcome: Outcome[Any]) -> None:
+            trio.lowlevel.reschedule(task, outcome)
+
+        def leave(_raise_cancel: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+            ticket.deliver = None
+            self._caller_left(ticket)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        ticket.deliver = deliver
+        return await trio.lowlevel.wait_task_rescheduled(leave)
+
+    def _caller_left(self, ticket: Ticket) -> None:
+        if self._admission.observer is not None:
+            self._admission.observer(CallerLeft(ticket.number))
+        if not ticket.outlives_caller:
+            self._admission.cancel(ticket)
+
+    def _deliver(self, ticket: Ticket, result: Outcome[Any]) -> None:
+        deliver, ticket.deliver = ticket.deliver, None
+        if deliver is not None:
+            deliver(result)
+        elif (
+            isinstance(result, Error)
+            and not isinstance(result.error, RequestCancelled)
+            and self._admission.observer is not None
+        ):
+            self._admission.observer(Undelivered(ticket.number, result.error))
+
+    async def _serve_slot(self, runner: _Runner) -> None:
+        with runner.scope:
+            runs = 0
+            while not self._is_ended:
+                if runner.ticket is None:
+                    await runner.park()
+                    runs = 0
+                elif runs == RUNS_PER_STEP_MAX:
+                    # The next ticket is ours already: the loop must not stand still while a long queue runs off.
+                    await trio.lowlevel.cancel_shielded_checkpoint()
+                    runs = 0
+                else:
+                    await self._run_in(runner, runner.ticket)
+                    runs += 1
+            if runner.ticket is not None:
+                self._retire(runner, runner.ticket, None)
+
+    async def _run_in(self, runner: _Runner, ticket: Ticket) -> None:
+        result: Outcome[Any] | None = None
+        try:
+            # A cancel between the assignment and this step: the work never begins.
+            if ticket.state is TicketState.RUNNING and ticket.work is not None:
+                result = Value(await ticket.work(ticket))
+        except Exception as error:
+            result = Error(error)
+        finally:
+            self._retire(runner, ticket, result)
+
+    def _retire(self, runner: _Runner, ticket: Ticket, result: Outcome[Any] | None) -> None:
+        runner.ticket = None
+        self._idle.append(runner)
+        self._end_run(ticket, result)
+
+    def _end_run(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
+        """The synchronous end of a run: terminal state, slot, successor, answer, in this order."""
+        if not ticket.state.is_terminal:
+            event = TicketEvent.COMPLETE if isinstance(result, Value) else TicketEvent.FAIL
+            self._admission.finish(ticket, event)
+            if result is None:
+                result = Error(RunAborted("the run crashed"))
+        ticket.work = None
+        self._let_go(ticket)
+        if result is not None:
+            self._deliver(ticket, result)
+
+    def _let_go(self, ticket: Ticket) -> None:
+        assert ticket.lane is not None
+        if self._admission.let_go(ticket):
+            self._slots.release(ticket.lane)
+            self._start_assigned()
+
+    def _wake_drains(self) -> None:
+        self._emptied.set()
+
+
+class _Runner:
+    """The task of one slot: parked, or busy with the ticket it was given."""
+
+    def __init__(self) -> None:
+        self.scope = trio.CancelScope(shield=True)
+        self.ticket: Ticket | None = None
+        self._parked: trio.lowlevel.Task | None = None
+
+    def take(self, ticket: Ticket) -> None:
+        assert self.ticket is None
+        self.ticket = ticket
+        if self._parked is not None:
+            parked, self._parked = self._parked, None
+            trio.lowlevel.reschedule(parked)
+
+    async def park(self) -> None:
+        def abort(_raise_cancel: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+            self._parked = None
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        self._parked = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+
+class Preparing:
+    """The block in which a caller prepares its request: interrupted when the ticket is cancelled by name."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._ticket = ticket
+        # What outlives its caller must also survive being prepared: the departure waits until the ticket is queued.
+        self._scope = trio.CancelScope(shield=ticket.outlives_caller)
+
+    def __enter__(self) -> None:
+        self._ticket.check_cancelled()
+        self._ticket.deliver = self._interrupt
+        self._scope.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        self._ticket.deliver = None
+        is_caught = bool(self._scope.__exit__(kind, error, trace))
+        if self._ticket.is_cancelled and (is_caught or error is None or isinstance(error, Exception)):
+            # Whatever the block came to: the state was decided by the cancel, and so is the answer.
+            raise RequestCancelled from None
+        return is_caught
+
+    def _interrupt(self, _result: Outcome[Any]) -> None:
+        self._scope.cancel("the request was cancelled")
+
+
+@asynccontextmanager
+async def open_scheduler(
+    read_slots: int = READ_SLOTS,
+    mutation_slots: int = MUTATION_SLOTS,
+    admitted_max: int = ADMITTED_REQUESTS_MAX,
+    *,
+    observer: Observer | None = None,
+) -> AsyncIterator[Scheduler]:
+    """A running scheduler. Leaving the block ends it as described in ``Scheduler.run``; drain before, if wanted."""
+    scheduler = Scheduler(read_slots, mutation_slots, admitted_max, observer=observer)
+    async with trio.open_nursery() as nursery:
+        await nursery.start(scheduler.run)
+        try:
+            yield scheduler
+        finally:
+            nursery.cancel_scope.cancel("the scheduler's block was left")
+
+
+def _as_async(work: Callable[[Ticket], T]) -> Work[T]:
+    async def run(ticket: Ticket) -> T:
+        return work(ticket)
+
+    return run
