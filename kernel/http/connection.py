@@ -1,0 +1,288 @@
+"""One connection, one task: read a head, find its route, read the body, run the handler, write the answer, again.
+
+Nothing is spawned per request, and no cancel scope is entered: the one scope belongs to the connection. Waits that
+have a bound set ``deadline``; the server's sweeper compares all of them with the clock once a second and expires the
+late ones by cancelling their scope. While a handler runs there is no deadline here: what it may take is its own rule.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
+from math import inf
+from typing import Final
+
+import trio
+
+from kernel.http import reply
+from kernel.http.bodies import BodyReader
+from kernel.http.exchange import Head, Malformed, Wire
+from kernel.http.limits import LINGER_BYTES_MAX, LINGER_S_MAX, PIPELINED_PER_TURN_MAX, RETRY_AFTER_S
+from kernel.http.services import BodiesFull, Services
+from kernel.http.streaming import AnswerWriter
+from kernel.http.transport import Transport
+from kernel.http.watch import DisconnectWatch
+from kernel.http.websocket import ServerSocket, UpgradeRefused
+from kernel.wire import (
+    Answer,
+    BodyTooLarge,
+    ClientGone,
+    Request,
+    Response,
+    Route,
+    StreamResponse,
+    WebSocketResponse,
+)
+
+_log: Final = logging.getLogger("kernel.http")
+_FAILED: Final = reply.plain(500, "The server failed on this request; its log says how.", closes=True)
+_TOO_SLOW: Final = reply.plain(408, "The request took too long to arrive.", closes=True)
+_FULL: Final = reply.plain(
+    503, "Too many request bodies at once.", headers=(("Retry-After", str(RETRY_AFTER_S)),), closes=True
+)
+
+
+class Connection:
+    """The server's side of one byte stream."""
+
+    def __init__(self, transport: Transport, services: Services) -> None:
+        self._transport = transport
+        self._services = services
+        self._wire = Wire(services.heads)
+        self._watch = DisconnectWatch(transport, self._wire, services.nursery)
+        self._body = BodyReader(self, self._wire, services)
+        self._pipelined = 0
+        self._has_answered = False  # the bytes of this exchange's answer have begun to go out
+        self._is_ruined = False
+        self.scope = trio.CancelScope()
+        self.deadline = inf  # trio time; inf while nothing is waited for that has a bound
+        self.is_expired = False
+        self.is_idle = True  # between two requests: may be closed without harm
+
+    async def run(self) -> None:
+        """Serve until either side ends it. Never raises but for a cancel from outside."""
+        try:
+            with self.scope:
+                await self._serve()
+            if self.is_expired and self._awaits_request():
+                with trio.move_on_after(LINGER_S_MAX):
+                    await self._send_last(_TOO_SLOW)
+        finally:
+            await self._transport.aclose()
+
+    def expire(self) -> None:
+        """The sweeper's call: the deadline has passed."""
+        self.is_expired = True
+        self.scope.cancel()
+
+    async def _serve(self) -> None:
+        try:
+            while (head := await self._next_head()) is not None:
+                self.is_idle = False
+                if not await self._exchange(head):
+                    return
+                self.is_idle = True
+        except Malformed as error:
+            await self._refuse(reply.plain(error.status, _sentence(error.text), closes=True))
+        except ClientGone:
+            return
+
+    def _awaits_request(self) -> bool:
+        has_begun = self._wire.buffered_bytes > 0 or not self._wire.is_body_complete
+        return has_begun and not self._has_answered
+
+    # --- reading ---------------------------------------------------------------------------------------------
+    async def _next_head(self) -> Head | None:
+        self._has_answered = False
+        wire = self._wire
+        head = wire.next_head()
+        if head is not None:
+            self._pipelined += 1
+            if self._pipelined % PIPELINED_PER_TURN_MAX == 0:
+                # A direct send is no checkpoint: without this a pipelining client would keep the loop to itself.
+                await trio.lowlevel.checkpoint()
+            return head
+        limits = self._services.limits
+        has_begun = wire.buffered_bytes > 0
+        self.deadline = trio.current_time() + (limits.head_s_max if has_begun else limits.idle_s_max)
+        while True:
+            if wire.is_eof:
+                return None
+            wire.feed(await self.receive())
+            head = wire.next_head()
+            if head is not None:
+                self.deadline = inf
+                return head
+            if not has_begun:
+                has_begun = True
+                self.deadline = trio.current_time() + limits.head_s_max
+
+    async def receive(self) -> bytes:
+        """The next bytes of the peer, after the watcher has let go of the stream."""
+        if not self._watch.is_free:
+            await self._watch.ended()
+        return await self._transport.receive()
+
+    # --- one exchange ----------------------------------------------------------------------------------------
+    async def _exchange(self, head: Head) -> bool:
+        """Answer one request. True if the connection can take another."""
+        self._body.begin(head)
+        try:
+            plan = self._services.resolve(head)
+            answer = await self._run_route(head, plan) if isinstance(plan, Route) else plan
+            return await self._write(head, answer)
+        finally:
+            self._body.release()
+
+    async def _run_route(self, head: Head, route: Route) -> Answer:
+        try:
+            body = b""
+            if route.streams_body:
+                self._body.check(route.body_bytes_max)
+            elif head.has_body:
+                body = await self._body.whole(route.body_bytes_max)
+            request = Request(head.method, head.target, head.path, head.query, head.headers, body, self._transport.peer)
+            return await route.handler(ServerExchange(request, self._body, self._watch, route.body_bytes_max))
+        except BodyTooLarge as error:
+            return reply.plain(413, f"The body may have {error.limit_bytes} bytes.", closes=True)
+        except BodiesFull:
+            return _FULL
+        except (ClientGone, Malformed):
+            raise
+        except Exception as error:
+            if is_only_gone(error):
+                raise ClientGone from None
+            _log.exception("%s %s failed", head.method, head.path)
+            return _FAILED
+
+    # --- writing ---------------------------------------------------------------------------------------------
+    async def _write(self, head: Head, answer: Answer) -> bool:
+        if isinstance(answer, WebSocketResponse):
+            return await self._upgrade(head, answer)
+        keeps = not (isinstance(answer, Response) and answer.closes) and not self._services.draining.is_set()
+        if not self._wire.is_body_complete:
+            keeps = keeps and await self._body.skip()
+        keeps = keeps and self._wire.keeps_alive
+        wall_s = self._services.clock.wall_ms() // 1000
+        self._has_answered = True
+        try:
+            if isinstance(answer, StreamResponse):
+                return await self._write_stream(head, answer, wall_s, keeps)
+            data = reply.whole(answer, wall_s=wall_s, is_head=head.method == "HEAD", closes=not keeps)
+        except reply.HeaderInvalid:
+            _log.exception("%s %s answered what cannot be sent", head.method, head.path)
+            data, keeps = reply.whole(_FAILED, wall_s=wall_s, is_head=False, closes=True), False
+        await self.send(data)
+        if not keeps:
+            await self._linger()
+        return keeps
+
+    async def send(self, data: bytes) -> None:
+        """Send all; the peer must take some of it every ``send_stall_s_max``."""
+        if self._is_ruined:
+            raise ClientGone
+        # Until it is all out: a send that was cancelled half way leaves nothing that could be continued.
+        self._is_ruined = True
+        await self._transport.send(data, self._progressed)
+        self._is_ruined = False
+        self.deadline = inf
+
+    def _progressed(self) -> None:
+        self.deadline = trio.current_time() + self._services.limits.send_stall_s_max
+
+    async def _write_stream(self, head: Head, answer: StreamResponse, wall_s: int, keeps: bool) -> bool:
+        length = reply.declared_length(answer.headers)
+        keeps = keeps and (head.is_http11 or length is not None)
+        writer = AnswerWriter(self, length, is_chunked=head.is_http11 and length is None, is_head=head.method == "HEAD")
+        first = reply.stream_head(
+            answer.status, answer.headers, wall_s=wall_s, is_chunked=writer.is_chunked, closes=not keeps
+        )
+        await self.send(first)
+        try:
+            await answer.produce(writer)
+            await writer.end()
+        except (ClientGone, Malformed):
+            raise ClientGone from None
+        except Exception as error:
+            if is_only_gone(error):
+                return False
+            # The status is out: only a cut can tell the client that the answer is not whole.
+            _log.exception("%s %s failed while answering", head.method, head.path)
+            return False
+        return keeps and writer.is_whole
+
+    async def _upgrade(self, head: Head, answer: WebSocketResponse) -> bool:
+        try:
+            socket, first = ServerSocket.accept(
+                self, head, answer.headers, self._services.limits.websocket_message_bytes_max
+            )
+        except UpgradeRefused as error:
+            return await self._write(head, error.answer)
+        await self.send(first)
+        socket.take(self._wire.take_rest())
+        try:
+            await answer.serve(socket)
+        except ClientGone:
+            return False
+        except Exception as error:
+            if is_only_gone(error):
+                return False
+            _log.exception("the WebSocket at %s failed", head.path)
+            await socket.aclose(1011)
+            return False
+        await socket.aclose()
+        return False
+
+    # --- the end ---------------------------------------------------------------------------------------------
+    async def _refuse(self, answer: Response) -> None:
+        if not self._has_answered:
+            await self._send_last(answer)
+            await self._linger()
+
+    async def _send_last(self, answer: Response) -> None:
+        wall_s = self._services.clock.wall_ms() // 1000
+        self._has_answered = True
+        try:
+            await self.send(reply.whole(answer, wall_s=wall_s, is_head=False, closes=True))
+        except ClientGone:
+            return
+
+    async def _linger(self) -> None:
+        """Read on a little: closing on unread bytes resets the stream, and the answer would be lost with it."""
+        await self._transport.end_sending()
+        if self._wire.is_eof:
+            return
+        left_bytes = LINGER_BYTES_MAX
+        with trio.move_on_after(LINGER_S_MAX):
+            while left_bytes > 0 and (data := await self.receive()):
+                left_bytes -= len(data)
+
+
+class ServerExchange:
+    """One request being answered (``kernel.wire.Exchange``)."""
+
+    __slots__ = ("_body", "_body_bytes_max", "_watch", "request")
+
+    def __init__(self, request: Request, body: BodyReader, watch: DisconnectWatch, body_bytes_max: int) -> None:
+        self.request = request
+        self._body = body
+        self._watch = watch
+        self._body_bytes_max = body_bytes_max
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        return self._body.pieces(self._body_bytes_max)
+
+    def watch_disconnect(self, gone: Callable[[], None]) -> AbstractContextManager[None]:
+        return self._watch.watching(gone)
+
+
+def is_only_gone(error: Exception) -> bool:
+    """Whether a handler's failure, possibly out of its nurseries, says nothing but that the client left."""
+    if isinstance(error, ExceptionGroup):
+        return all(is_only_gone(inner) for inner in error.exceptions)
+    return isinstance(error, ClientGone)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
