@@ -1,0 +1,185 @@
+"""The write ledger: one row per request id, from the moment it is issued, durable before anything depends on it.
+
+The file is the truth across processes, the tables here are the truth inside one: an id is claimed synchronously, so
+two calls with one id can never both begin, whatever the interleaving. Ids that are issued here expire by the monotonic
+clock; the wall times in the file only carry their rest across a restart.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import trio
+
+from kernel.clock import Clock
+from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger
+from kernel.ids import IdSource
+from kernel.safety import ledger_store
+from kernel.safety.ledger_store import Job, LedgerUnavailable
+from kernel.safety.ledger_writer import LedgerWriter
+from kernel.safety.limits import RECEIPT_TTL_S, RECEIPTS_CACHED_MAX, REQUEST_ID_TTL_S
+from kernel.safety.rows import Binding, Row
+from kernel.safety.write import WriteEvent, WriteState, advance
+
+_MS: Final = 1000
+
+
+class Ledger:
+    """The one ledger of a coordinator.
+
+    Every method may raise ``LedgerUnavailable``: then nothing was recorded by it.
+    """
+
+    def __init__(self, writer: LedgerWriter, clock: Clock, ids: IdSource, *, trigger: Trigger = NO_FAULTS) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._ids = ids
+        self._trigger = trigger
+        # Issued: the row and the monotonic second it expires at.
+        self._issued: dict[str, tuple[Row, float]] = {}
+        self._executing: dict[str, Row] = {}
+        self._settled: OrderedDict[str, Row] = OrderedDict()
+        self._is_loaded = False
+
+    async def open(self) -> None:
+        """Open the file, settle what an earlier process left in doubt, take over its unexpired ids."""
+        await self._ensure_loaded()
+
+    async def issue(self, binding: Binding, target_ids: tuple[str, ...]) -> Row:
+        """Issue a new request id, durably (R25-R27). Raises also ``LedgerFull`` and ``NoFreeId``."""
+        await self._ensure_loaded()
+        wall_ms = self._clock.wall_ms()
+        expires_at = self._clock.now() + REQUEST_ID_TTL_S
+        job = ledger_store.issue(
+            self._ids.digest_hex(),
+            binding,
+            target_ids,
+            wall_ms=wall_ms,
+            expires_wall_ms=wall_ms + int(REQUEST_ID_TTL_S * _MS),
+        )
+        row: Row = await self._step("issue", job)
+        self._issued[row.request_id] = (row, expires_at)
+        self._forget_expired()
+        return row
+
+    async def find(self, request_id: str) -> Row | None:
+        """What became of an id; None: never issued here, expired before its use, or its receipt has had its time."""
+        await self._ensure_loaded()
+        issued = self._issued.get(request_id)
+        if issued is not None:
+            return issued[0] if self._clock.now() < issued[1] else None
+        row = self._executing.get(request_id) or self._settled.get(request_id)
+        if row is None:
+            row = await self._run(ledger_store.find(request_id))
+        if row is None or row.state is WriteState.ISSUED or self._has_lapsed(row):
+            return None
+        return row
+
+    def claim(self, row: Row) -> Row | None:
+        """Make an issued id executing, here and now, without a checkpoint; None if it is not issued any more."""
+        issued = self._issued.get(row.request_id)
+        if issued is None or self._clock.now() >= issued[1]:
+            return None
+        del self._issued[row.request_id]
+        begun = replace(row, state=advance(issued[0].state, WriteEvent.BEGUN), begun_wall_ms=self._clock.wall_ms())
+        self._executing[row.request_id] = begun
+        return begun
+
+    def unclaim(self, row: Row) -> None:
+        """The claim's undoing, for a write that did not even begin; the id keeps what is left of its time."""
+        if self._executing.pop(row.request_id, None) is not None:
+            rest_s = (row.expires_wall_ms - row.issued_wall_ms) / _MS - (
+                self._clock.wall_ms() - row.issued_wall_ms
+            ) / _MS
+            self._issued[row.request_id] = (
+                replace(row, state=WriteState.ISSUED, begun_wall_ms=None),
+                self._clock.now() + rest_s,
+            )
+
+    async def begin(self, row: Row) -> None:
+        """Record ``executing``, durably, before the host is called (R80). Raises also ``AlreadyBegun``."""
+        await self._step("begin", ledger_store.begin(row))
+
+    async def settle(self, row: Row, event: WriteEvent, **facts: Any) -> Row:
+        """Record the end of an executing row: ``facts`` are further fields of it (previous, result, error_code …)."""
+        settled = self._settled_row(row, event, facts)
+        self._executing.pop(row.request_id, None)
+        try:
+            await self._step("settle", ledger_store.settle(settled))
+        except LedgerUnavailable:
+            # The file still says executing, which the next start reads as unknown: say the same until then.
+            self._remember(self._settled_row(row, WriteEvent.REPLY_LOST, {}))
+            raise
+        self._remember(settled)
+        return settled
+
+    def doubt_nowait(self, row: Row) -> None:
+        """From now on the row answers as unknown, whatever the disk is doing (the boundary's bound has passed)."""
+        if self._executing.pop(row.request_id, None) is not None:
+            self._remember(self._settled_row(row, WriteEvent.OVERRAN, {}))
+
+    def statistics(self) -> dict[str, int]:
+        """Counts only: nothing of a request."""
+        return {"issued": len(self._issued), "executing": len(self._executing), "receiptsCached": len(self._settled)}
+
+    async def aclose(self) -> None:
+        await self._writer.aclose()
+
+    def _settled_row(self, row: Row, event: WriteEvent, facts: Mapping[str, Any]) -> Row:
+        return replace(row, state=advance(WriteState.EXECUTING, event), settled_wall_ms=self._clock.wall_ms(), **facts)
+
+    def _remember(self, row: Row) -> None:
+        self._settled[row.request_id] = row
+        self._settled.move_to_end(row.request_id)
+        if len(self._settled) > RECEIPTS_CACHED_MAX:
+            self._settled.popitem(last=False)
+
+    def _has_lapsed(self, row: Row) -> bool:
+        settled = row.settled_wall_ms
+        return settled is not None and self._clock.wall_ms() >= settled + int(RECEIPT_TTL_S * _MS)
+
+    def _forget_expired(self) -> None:
+        now = self._clock.now()
+        # Issued in order, so the expired ones stand first.
+        for request_id, (_, expires_at) in list(self._issued.items()):
+            if now < expires_at:
+                return
+            del self._issued[request_id]
+
+    async def _ensure_loaded(self) -> None:
+        if self._is_loaded:
+            return
+        rows: list[Row] = await self._run(ledger_store.open_rows)
+        self._is_loaded = True
+        for row in rows:
+            rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
+            # A wall clock that was set back must not lengthen an id's life.
+            expires_at = self._clock.now() + min(rest_s, REQUEST_ID_TTL_S)
+            self._issued.setdefault(row.request_id, (row, expires_at))
+
+    async def _step(self, name: str, job: Job) -> Any:
+        try:
+            await self._trigger.visit(f"ledger.{name}.before")
+            result = await self._run(job)
+            await self._trigger.visit(f"ledger.{name}.after")
+        except FaultInjected as fault:
+            raise LedgerUnavailable(fault.message) from fault
+        return result
+
+    async def _run(self, job: Job) -> Any:
+        results: list[Any] = []
+        is_done = trio.Event()
+
+        def deliver(result: Any) -> None:
+            results.append(result)
+            is_done.set()
+
+        self._writer.submit(job, deliver)
+        if not results:
+            await is_done.wait()
+        if isinstance(results[0], Exception):
+            raise results[0]
+        return results[0]
