@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.endpoints import ENDPOINTS
 from kernel.siyuan.arguments import ApiError, EmptyAnswer, Panic
+from kernel.workspace.documents import Refusal
+from kernel.workspace.files import StorageError
+from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
@@ -39,6 +42,29 @@ ApiAnswer = Envelope | RawAnswer
 # A handler returns ``data``, or an Envelope/RawAnswer where it wants more say; it may be async when it must wait.
 ApiHandler = Callable[["Call"], Any]
 
+# Calls that rename or remove whole folders: what is on its way to disk arrives first (see ``kernel.workspace.files``).
+MOVES_FOLDERS: Final = frozenset(
+    f"/api/{path}"
+    for path in [
+        "notebook/removeNotebook",
+        "filetree/moveDocs",
+        "filetree/moveDocsByID",
+        "filetree/removeDoc",
+        "filetree/removeDocByID",
+        "filetree/removeDocs",
+        "filetree/doc2Heading",
+        "file/renameFile",
+        "file/removeFile",
+        "history/rollbackDocHistory",
+        "history/rollbackNotebookHistory",
+        "history/rollbackAssetsHistory",
+        "history/clearWorkspaceHistory",
+        "repo/checkoutRepo",
+        "repo/rollbackRepoSnapshotFile",
+        "asset/removeUnusedAsset",
+        "asset/removeUnusedAssets",
+    ]
+)
 EMPTY: Final = RawAnswer(200, (), b"")
 
 
@@ -59,15 +85,35 @@ async def dispatch(call: Call) -> ApiAnswer:
     Raises:
         UnknownRoute: the path is not served; it is counted in ``kernel.unserved`` when the real kernel has it.
     """
+    kernel = call.kernel
     handler = handlers().get(call.path)
     if handler is None:
         if call.path in ENDPOINTS:
-            call.kernel.unserved[call.path] = call.kernel.unserved.get(call.path, 0) + 1
+            kernel.unserved[call.path] = kernel.unserved.get(call.path, 0) + 1
         raise UnknownRoute(call.path)
-    answer = await _answer(handler, call)
-    # What the handler changed is on disk before anyone hears of it; then the push frames go out.
-    await call.kernel.workspace.files.settle()
+    if call.path in MOVES_FOLDERS:
+        await kernel.durable.quiesce()
+    try:
+        answer = await _answer(handler, call)
+        events = kernel.workspace.take_events()
+    except BaseException:
+        kernel.workspace.take_events()
+        raise
+    finally:
+        kernel.workspace.end_call()
+    try:
+        # What the handler changed is on disk before anyone hears of it; then the push frames go out.
+        await kernel.durable.settle()
+    except StorageError as error:
+        return storage_failure(error)
+    for event in events:
+        kernel.push.deliver(event)
     return answer
+
+
+def storage_failure(error: StorageError) -> Envelope:
+    """The answer when the disk refuses: nothing of the call remains, in memory or on disk."""
+    return Envelope(-1, f"write failed: {error.reason}", {"closeTimeout": 7000})
 
 
 async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:
@@ -77,6 +123,12 @@ async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:
             result = await _awaited(result)
     except ApiError as error:
         return Envelope(error.code, error.message, error.data)
+    except (Refusal, NotFound) as error:
+        return Envelope(-1, str(error), None)
+    except CorruptDocument as error:
+        return Envelope(-1, f"the document cannot be read: {error}", None)
+    except StorageError as error:
+        return storage_failure(error)
     except Panic:
         return Envelope(0, "", None)
     except EmptyAnswer:

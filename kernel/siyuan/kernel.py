@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kernel.siyuan.durable import Durable
+
 if TYPE_CHECKING:
     from kernel.clock import Clock
     from kernel.ids import IdSource
@@ -39,6 +41,11 @@ class SiyuanKernel:
     unserved: dict[str, int] = field(default_factory=dict)
     # Family modules keep their in-memory state here, under their own name.
     state: dict[str, Any] = field(default_factory=dict)
+    # What hands pending writes to the writer thread; simulation puts one with an inline runner in its place.
+    durable: Durable = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.durable = Durable(self.workspace.files, self.workspace.reload)
 
 
 @dataclass(slots=True)

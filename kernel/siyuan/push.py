@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kernel.workspace.events import Event
+
 SESSION_TYPES: Final = ("main", "protyle", "filetree")
 
 
@@ -44,7 +46,23 @@ class PushHub:
         context: dict[str, Any] | None = None,
     ) -> None:
         """Queue one frame for every session of the given types but the (app, id) in ``excludes``."""
-        frame = {"cmd": cmd, "code": code, "msg": msg, "data": data, **(context or {})}
-        for session in self.sessions:
-            if session.type in to and (session.app, session.id) != excludes:
+        self.deliver(Event(cmd, data, to, code, msg, excludes=excludes), context)
+
+    def deliver(self, event: Event, context: dict[str, Any] | None = None) -> None:
+        """Queue one event of the workspace as a frame, all members present as the kernel sends them."""
+        frame = {
+            "cmd": event.cmd,
+            "reqId": 0,
+            "app": event.app,
+            "sid": event.session,
+            "pushMode": event.push_mode,
+            "callback": event.callback,
+            "code": event.code,
+            "msg": event.msg,
+            "data": event.data,
+        }
+        if context:
+            frame["context"] = context
+        for session in list(self.sessions):
+            if session.type in event.to and (session.app, session.id) != event.excludes:
                 session.deliver(frame)

@@ -1,0 +1,205 @@
+"""[core] Where every block lives: block id → document, document → notebook, paths, title. Rebuilt from the files at start.
+
+Titles are kept unescaped. Order of entry is kept, for the kernel answers "the first" of several equal paths of titles.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import msgspec
+
+from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
+
+_ID_MEMBER: Final = re.compile(rb'"ID"\s*:\s*"([^"\\]{1,64})"')
+_REF_MEMBER: Final = re.compile(rb'"TextMarkBlockRefID"\s*:\s*"([^"\\]{1,64})"')
+_EMBED_MEMBER: Final = re.compile(rb'"NodeBlockQueryEmbedScript"\s*,\s*"Data"\s*:\s*"((?:[^"\\]|\\.)*)"')
+_ID: Final = re.compile(rb"\d{14}-[0-9a-z]{7}")
+UNTITLED: Final = "Untitled"
+
+
+@dataclass(slots=True)
+class DocumentEntry:
+    """One document. ``properties`` are the root's, entity-escaped as stored; ``size`` is that of the file in bytes."""
+
+    id: str
+    box: str
+    path: str
+    properties: dict[str, str]
+    size: int = 0
+    hpath: str = ""
+    block_ids: frozenset[str] = frozenset()
+    ref_ids: frozenset[str] = frozenset()
+
+    @property
+    def title(self) -> str:
+        return unescaped_attribute(self.properties.get("title", ""))
+
+    @property
+    def is_hidden(self) -> bool:
+        return self.properties.get("custom-hidden") == "true"
+
+
+@dataclass(slots=True)
+class BlockMap:
+    """All blocks of the open notebooks."""
+
+    documents: dict[str, DocumentEntry] = field(default_factory=dict)
+    _roots: dict[str, str] = field(default_factory=dict)
+    _by_hpath: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
+    _referrers: dict[str, set[str]] = field(default_factory=dict)
+
+    # --- asking ------------------------------------------------------------------------------------------------
+    def root_of(self, block_id: str) -> str | None:
+        """The document that holds a block (a document holds itself)."""
+        return self._roots.get(block_id)
+
+    def entry_of(self, block_id: str) -> DocumentEntry | None:
+        root = self._roots.get(block_id)
+        return None if root is None else self.documents.get(root)
+
+    def at_path(self, box: str, path: str) -> DocumentEntry | None:
+        root = self._by_path.get((box, path))
+        return None if root is None else self.documents.get(root)
+
+    def at_hpath(self, box: str, hpath: str) -> list[DocumentEntry]:
+        """The documents whose path of titles is ``hpath``, the first known first."""
+        return [self.documents[root] for root in self._by_hpath.get((box, hpath), ())]
+
+    def below(self, box: str, path: str) -> Iterator[DocumentEntry]:
+        """The document at ``path`` and every one below it."""
+        prefix = f"{without_suffix(path)}/"
+        for entry in self.documents.values():
+            if entry.box == box and (entry.path == path or entry.path.startswith(prefix)):
+                yield entry
+
+    def in_box(self, box: str) -> list[DocumentEntry]:
+        return [entry for entry in self.documents.values() if entry.box == box]
+
+    def referrers(self, def_ids: Iterable[str]) -> list[str]:
+        """The documents that hold a reference to one of the ids."""
+        found: dict[str, None] = {}
+        for def_id in def_ids:
+            found.update(dict.fromkeys(sorted(self._referrers.get(def_id, ()))))
+        return list(found)
+
+    # --- changing ----------------------------------------------------------------------------------------------
+    def put(self, entry: DocumentEntry) -> None:
+        """Enter a document, or replace what was known of it."""
+        known = self.documents.get(entry.id)
+        if known is not None:
+            self._forget_members(known)
+        self.documents[entry.id] = entry
+        self._by_path[entry.box, entry.path] = entry.id
+        for block_id in entry.block_ids:
+            self._roots[block_id] = entry.id
+        self._roots[entry.id] = entry.id
+        for def_id in entry.ref_ids:
+            self._referrers.setdefault(def_id, set()).add(entry.id)
+        is_same_place = known is not None and (known.box, known.path, known.title) == (
+            entry.box,
+            entry.path,
+            entry.title,
+        )
+        if is_same_place and known is not None:
+            entry.hpath = known.hpath
+        else:
+            if known is not None:
+                self._forget_hpath(known)
+            self._rename(entry)
+
+    def remove(self, root_id: str) -> None:
+        entry = self.documents.pop(root_id, None)
+        if entry is not None:
+            self._forget_members(entry)
+            self._forget_hpath(entry)
+
+    def move(self, root_id: str, box: str, path: str) -> None:
+        """A document lies elsewhere now; its children are moved by calls of their own."""
+        entry = self.documents[root_id]
+        self._forget_hpath(entry)
+        if self._by_path.get((entry.box, entry.path)) == root_id:
+            del self._by_path[entry.box, entry.path]
+        entry.box, entry.path = box, path
+        self._by_path[box, path] = root_id
+        self._set_hpath(entry)
+
+    def _rename(self, entry: DocumentEntry) -> None:
+        self._set_hpath(entry)
+        for below in list(self.below(entry.box, entry.path)):
+            if below is not entry:
+                self._forget_hpath(below)
+                self._set_hpath(below)
+
+    def _set_hpath(self, entry: DocumentEntry) -> None:
+        titles = [entry.title]
+        path = entry.path
+        while (parent := dir_name(path)) not in ("/", "."):
+            above = self.documents.get(tree_id(parent))
+            titles.append(above.title if above is not None and above.title else UNTITLED)
+            path = parent
+        entry.hpath = "/" + "/".join(reversed(titles))
+        self._by_hpath.setdefault((entry.box, entry.hpath), []).append(entry.id)
+
+    def _forget_hpath(self, entry: DocumentEntry) -> None:
+        same = self._by_hpath.get((entry.box, entry.hpath), [])
+        if entry.id in same:
+            same.remove(entry.id)
+            if not same:
+                del self._by_hpath[entry.box, entry.hpath]
+
+    def _forget_members(self, entry: DocumentEntry) -> None:
+        for block_id in (*entry.block_ids, entry.id):
+            # A block that has moved to another document since belongs to that one.
+            if self._roots.get(block_id) == entry.id:
+                del self._roots[block_id]
+        for def_id in entry.ref_ids:
+            referrers = self._referrers.get(def_id)
+            if referrers is not None:
+                referrers.discard(entry.id)
+                if not referrers:
+                    del self._referrers[def_id]
+        if self._by_path.get((entry.box, entry.path)) == entry.id:
+            del self._by_path[entry.box, entry.path]
+
+
+class _Head(msgspec.Struct):
+    """What a listing needs of a .sy file: nothing of its content is built."""
+
+    ID: str = ""
+    Type: str = ""
+    Properties: dict[str, str] = {}
+
+
+def head_of(content: bytes) -> tuple[str, dict[str, str]]:
+    """The id and the (stored) properties of the document in the bytes of a .sy file.
+
+    Raises:
+        ValueError: not a readable document.
+    """
+    try:
+        head = msgspec.json.decode(content, type=_Head)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"the file is not a document: {error}") from error
+    except RecursionError as error:
+        raise ValueError("the file is nested too deeply") from error
+    if head.Type != "NodeDocument" or not head.ID:
+        raise ValueError("the file is not a document: its top node is not a NodeDocument with an ID")
+    return head.ID, head.Properties
+
+
+def ids_in(content: bytes) -> frozenset[str]:
+    """The block ids in the bytes of a .sy file. Inside a string a quote is escaped, so only members match."""
+    return frozenset(found.decode("utf-8", "replace") for found in _ID_MEMBER.findall(content))
+
+
+def refs_in(content: bytes) -> frozenset[str]:
+    """The ids that the references and the embeds' statements in a .sy file point to."""
+    found = set(_REF_MEMBER.findall(content))
+    for statement in _EMBED_MEMBER.findall(content):
+        found.update(_ID.findall(statement))
+    return frozenset(one.decode("utf-8", "replace") for one in found)

@@ -1,0 +1,27 @@
+"""[core] What the workspace has to tell the windows that listen: events are collected, the surface pushes them later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+ALL: Final = ("main", "protyle", "filetree")
+MAIN: Final = ("main",)
+PROTYLE: Final = ("protyle",)
+FILETREE: Final = ("filetree",)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One frame to come. ``to`` are session types; ``excludes`` is one (app, session)."""
+
+    cmd: str
+    data: Any = None
+    to: tuple[str, ...] = ALL
+    code: int = 0
+    msg: str = ""
+    push_mode: int = 0
+    callback: Any = ""
+    app: str = ""
+    session: str = ""
+    excludes: tuple[str, str] | None = None

@@ -1,0 +1,586 @@
+"""The files of one workspace: reads see every write at once, the disk sees them in batches.
+
+Theory of operation. Everything in ``kernel.workspace`` is synchronous and runs on the event loop's thread, and that
+thread must never wait for fsync. So ``write`` and ``remove`` only enter the *overlay* (path → pending content), which
+every read consults first. A shell (``kernel.siyuan.durable``) takes the pending entries as one ``Batch``, has a writer
+thread carry it out, and reports the end with ``batch_done`` or ``batch_failed``. A batch writes every file to a
+temporary neighbour and syncs it before the first rename, so a full disk is found out while nothing has changed yet.
+
+Structural operations (renaming a folder, removing a tree) go to the disk at once: they are metadata and cost no sync.
+Pending entries below them are carried along. A batch that is being written at that moment is waited for; callers
+that settle first never meet that case.
+
+Paths are relative to the workspace, with ``/``: ``data/<notebook>/<document>.sy``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+TEMPORARY_SUFFIX: Final = ".tmp"
+_WINDOWS_FORBIDDEN: Final = frozenset('<>:"|?*\\') | {chr(code) for code in range(32)}
+_WINDOWS_DEVICES: Final = frozenset(
+    {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)}
+)
+
+
+class StorageError(Exception):
+    """The disk refused: full, read-only, gone. What was asked for has not happened, or is reloaded from disk."""
+
+    def __init__(self, reason: str, *, path: str = "", code: int = 0) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.path = path
+        self.errno = code
+
+    @classmethod
+    def of(cls, error: OSError, path: str) -> StorageError:
+        reason = os.strerror(error.errno).lower() if error.errno else str(error)
+        return cls(f"{path}: {reason}", path=path, code=error.errno or 0)
+
+
+class UnsafePath(ValueError):
+    """A path that leaves the workspace, or that no file system carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What a listing tells about one entry. ``mtime_s`` is Unix time in seconds."""
+
+    name: str
+    is_dir: bool
+    size: int = 0
+    mtime_s: float = 0.0
+    is_symlink: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PendingFile:
+    """A write the disk has not seen yet; ``content`` None is a removal."""
+
+    content: bytes | None
+    is_private: bool
+    mtime_s: float
+
+
+@dataclass(slots=True)
+class Batch:
+    """Pending entries on their way to the disk. ``write`` runs in the writer thread, once."""
+
+    entries: dict[str, PendingFile]
+    sync_dirs: frozenset[str]
+    backend: Backend
+    # Set when ``write`` has ended, well or badly.
+    is_done: threading.Event = field(default_factory=threading.Event)
+    error: StorageError | None = None
+
+    def write(self) -> None:
+        """Carry the batch out.
+
+        Raises:
+            StorageError: the disk refused; the files are as before, or some already have their new content.
+        """
+        try:
+            self.backend.write_batch(self.entries, self.sync_dirs)
+        except OSError as error:
+            self.error = StorageError.of(error, error.filename or "")
+            raise self.error from error
+        finally:
+            self.is_done.set()
+
+
+class Backend(Protocol):
+    """Where bytes rest: a folder on disk, or memory. Raises OSError like the functions of ``os``."""
+
+    def absolute(self, path: str) -> str: ...
+
+    def read(self, path: str) -> bytes: ...
+
+    def stat(self, path: str) -> FileStat | None: ...
+
+    def list(self, path: str) -> list[FileStat]: ...
+
+    def make_dir(self, path: str) -> None: ...
+
+    def rename(self, source: str, target: str) -> None: ...
+
+    def remove(self, path: str) -> None: ...
+
+    def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None: ...
+
+
+class Files:
+    """The file store: an overlay of pending writes over a backend. Used from one thread."""
+
+    def __init__(self, backend: Backend, *, wall_ms: Callable[[], int]) -> None:
+        self._backend = backend
+        self._wall_ms = wall_ms
+        self._pending: dict[str, PendingFile] = {}
+        self._in_flight: Batch | None = None
+        self._unsynced_dirs: set[str] = set()
+
+    # --- reading -----------------------------------------------------------------------------------------------
+    def absolute(self, path: str) -> str:
+        """The path as the operating system names it (it appears in some of the kernel's messages)."""
+        return self._backend.absolute(checked(path))
+
+    def read(self, path: str) -> bytes:
+        """The content of a file.
+
+        Raises:
+            FileNotFoundError, IsADirectoryError: as ``open`` does.
+        """
+        entry = self._overlaid(checked(path))
+        if entry is None:
+            return self._backend.read(path)
+        if entry.content is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
+        return entry.content
+
+    def stat(self, path: str) -> FileStat | None:
+        """What is at ``path``, None if nothing is."""
+        entry = self._overlaid(checked(path))
+        if entry is not None:
+            name = path.rpartition("/")[2]
+            return None if entry.content is None else FileStat(name, False, len(entry.content), entry.mtime_s)
+        found = self._backend.stat(path)
+        if found is None and self._has_pending_below(path):
+            return FileStat(path.rpartition("/")[2], True)
+        return found
+
+    def exists(self, path: str) -> bool:
+        return self.stat(path) is not None
+
+    def is_dir(self, path: str) -> bool:
+        found = self.stat(path)
+        return found is not None and found.is_dir
+
+    def list(self, path: str) -> list[FileStat]:
+        """The entries of a folder, sorted by name.
+
+        Raises:
+            FileNotFoundError, NotADirectoryError: as ``os.scandir`` does.
+        """
+        checked(path)
+        overlaid = dict(self._entries_in(path))
+        try:
+            found = {entry.name: entry for entry in self._backend.list(path)}
+        except FileNotFoundError:
+            if not overlaid:
+                raise
+            found = {}
+        for name, entry in overlaid.items():
+            if entry is None:
+                found.pop(name, None)
+            elif not (entry.is_dir and name in found):
+                found[name] = entry
+        return [found[name] for name in sorted(found)]
+
+    def walk(self, path: str) -> Iterator[tuple[str, FileStat]]:
+        """Every file below a folder with its path; nothing if there is no such folder. Hidden temporaries are left out."""
+        try:
+            entries = self.list(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        for entry in entries:
+            below = f"{path}/{entry.name}" if path else entry.name
+            if entry.is_dir and not entry.is_symlink:
+                yield from self.walk(below)
+            elif not is_temporary(entry.name):
+                yield below, entry
+
+    # --- writing -----------------------------------------------------------------------------------------------
+    def write(self, path: str, content: bytes, *, is_private: bool = False) -> None:
+        """Give a file its content; parents are made. ``is_private``: readable by the owner only (0600)."""
+        if self.is_dir(checked(path)):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
+        self._pending[path] = PendingFile(content, is_private, self._wall_ms() / 1000)
+
+    def make_dir(self, path: str) -> None:
+        """Make a folder and its parents; no complaint if it is there."""
+        try:
+            self._backend.make_dir(checked(path))
+        except OSError as error:
+            raise StorageError.of(error, self.absolute(path)) from error
+        self._unsynced_dirs.add(parent_of(path))
+
+    def remove(self, path: str) -> None:
+        """Remove a file, or a folder with everything below it.
+
+        Raises:
+            FileNotFoundError: nothing is there.
+            StorageError: the disk refused.
+        """
+        found = self.stat(checked(path))
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
+        if not found.is_dir:
+            self._pending[path] = PendingFile(None, False, self._wall_ms() / 1000)
+            return
+        self._wait_for_writer()
+        for pending in [pending for pending in self._pending if is_below(pending, path)]:
+            del self._pending[pending]
+        self._structural(path, lambda: self._backend.remove(path))
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or a folder; the target's parents are made, an existing target file is replaced.
+
+        Raises:
+            FileNotFoundError: there is no source.
+            StorageError: the disk refused.
+        """
+        if self.stat(checked(source)) is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(source))
+        checked(target)
+        self._wait_for_writer()
+        if self._backend.stat(source) is not None:
+            self._structural(target, lambda: self._move(source, target))
+        for pending in [pending for pending in self._pending if is_below(pending, source)]:
+            self._pending[target + pending[len(source) :]] = self._pending.pop(pending)
+        self._unsynced_dirs |= {parent_of(source), parent_of(target)}
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file or a folder. Raises FileNotFoundError."""
+        found = self.stat(checked(source))
+        if found is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(source))
+        if not found.is_dir:
+            self.write(target, self.read(source))
+            return
+        for path, _ in list(self.walk(source)):
+            self.write(target + path[len(source) :], self.read(path))
+
+    # --- durability --------------------------------------------------------------------------------------------
+    @property
+    def has_pending(self) -> bool:
+        return bool(self._pending or self._unsynced_dirs)
+
+    @property
+    def is_writing(self) -> bool:
+        return self._in_flight is not None
+
+    def take_batch(self) -> Batch | None:
+        """What is pending, to be written by the writer thread; one batch at a time."""
+        if not self.has_pending:
+            return None
+        assert self._in_flight is None, "one batch at a time"
+        self._in_flight = Batch(self._pending, frozenset(self._unsynced_dirs), self._backend)
+        self._pending, self._unsynced_dirs = {}, set()
+        return self._in_flight
+
+    def batch_done(self, batch: Batch) -> None:
+        """The batch is on disk."""
+        if self._in_flight is batch:
+            self._in_flight = None
+
+    def batch_failed(self, batch: Batch) -> set[str]:
+        """The disk refused the batch. Forget it, and what has become pending since, for that builds on it.
+
+        Returns the paths whose memory must be reloaded from disk.
+        """
+        affected = set(batch.entries) | set(self._pending)
+        self._pending, self._unsynced_dirs = {}, set()
+        self.batch_done(batch)
+        return affected
+
+    def flush(self) -> None:
+        """Write what is pending on this thread (start, shutdown, simulation). Raises StorageError."""
+        self._wait_for_writer()
+        batch = self.take_batch()
+        if batch is None:
+            return
+        try:
+            batch.write()
+        except StorageError:
+            self.batch_failed(batch)
+            raise
+        self.batch_done(batch)
+
+    # --- inside ------------------------------------------------------------------------------------------------
+    def _overlaid(self, path: str) -> PendingFile | None:
+        entry = self._pending.get(path)
+        if entry is None and self._in_flight is not None:
+            entry = self._in_flight.entries.get(path)
+        return entry
+
+    def _overlay(self) -> dict[str, PendingFile]:
+        return {**self._in_flight.entries, **self._pending} if self._in_flight is not None else self._pending
+
+    def _has_pending_below(self, path: str) -> bool:
+        return any(
+            entry.content is not None and is_below(pending, path) and pending != path
+            for pending, entry in self._overlay().items()
+        )
+
+    def _entries_in(self, path: str) -> Iterator[tuple[str, FileStat | None]]:
+        prefix = f"{path}/" if path else ""
+        for pending, entry in self._overlay().items():
+            if not pending.startswith(prefix):
+                continue
+            name, _, rest = pending[len(prefix) :].partition("/")
+            if rest:
+                if entry.content is not None:
+                    yield name, FileStat(name, True, 0, entry.mtime_s)
+            elif entry.content is None:
+                yield name, None
+            else:
+                yield name, FileStat(name, False, len(entry.content), entry.mtime_s)
+
+    def _wait_for_writer(self) -> None:
+        batch = self._in_flight
+        if batch is None:
+            return
+        # Callers settle before a structural change, so this wait is the exception that keeps the order right.
+        batch.is_done.wait()
+        if batch.error is not None:
+            raise batch.error
+        self._in_flight = None
+
+    def _move(self, source: str, target: str) -> None:
+        if parent_of(target):
+            self._backend.make_dir(parent_of(target))
+        self._backend.rename(source, target)
+
+    def _structural(self, path: str, operation: Callable[[], None]) -> None:
+        try:
+            operation()
+        except OSError as error:
+            raise StorageError.of(error, self.absolute(path)) from error
+        self._unsynced_dirs.add(parent_of(path))
+
+
+class DiskBackend:
+    """A folder on disk."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.abspath(root)
+        self._counter = 0
+
+    def absolute(self, path: str) -> str:
+        return os.path.join(self._root, *path.split("/")) if path else self._root
+
+    def read(self, path: str) -> bytes:
+        with open(self.absolute(path), "rb") as file:
+            return file.read()
+
+    def stat(self, path: str) -> FileStat | None:
+        try:
+            found = os.stat(self.absolute(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        is_dir = os.path.isdir(self.absolute(path))
+        return FileStat(path.rpartition("/")[2], is_dir, 0 if is_dir else found.st_size, found.st_mtime)
+
+    def list(self, path: str) -> list[FileStat]:
+        entries = []
+        with os.scandir(self.absolute(path)) as scan:
+            for entry in scan:
+                is_dir = entry.is_dir()
+                try:
+                    found = entry.stat()
+                except FileNotFoundError:  # a dangling link, or removed by somebody else while we look
+                    continue
+                size = 0 if is_dir else found.st_size
+                entries.append(FileStat(entry.name, is_dir, size, found.st_mtime, entry.is_symlink()))
+        return entries
+
+    def make_dir(self, path: str) -> None:
+        os.makedirs(self.absolute(path), exist_ok=True)
+
+    def rename(self, source: str, target: str) -> None:
+        os.replace(self.absolute(source), self.absolute(target))
+
+    def remove(self, path: str) -> None:
+        import shutil
+
+        absolute = self.absolute(path)
+        if os.path.isdir(absolute) and not os.path.islink(absolute):
+            shutil.rmtree(absolute)
+        else:
+            os.unlink(absolute)
+
+    def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None:
+        """All temporaries first, synced; then the renames; then the folders. Runs in the writer thread."""
+        temporaries: dict[str, str] = {}
+        touched = {self.absolute(path) for path in sync_dirs}
+        try:
+            for path, entry in entries.items():
+                absolute = self.absolute(path)
+                folder = os.path.dirname(absolute)
+                if entry.content is not None:
+                    self._make_parents(folder, touched)
+                    temporaries[path] = self._write_temporary(folder, entry)
+                touched.add(folder)
+            for path, entry in entries.items():
+                if entry.content is None:
+                    _unlink_if_there(self.absolute(path))
+                else:
+                    os.replace(temporaries[path], self.absolute(path))
+                    del temporaries[path]
+        finally:
+            for temporary in temporaries.values():
+                _unlink_if_there(temporary)
+        for folder in touched:
+            _sync_folder(folder)
+
+    def _make_parents(self, folder: str, touched: set[str]) -> None:
+        missing = folder
+        while not os.path.isdir(missing):
+            missing = os.path.dirname(missing)
+            touched.add(missing)
+        os.makedirs(folder, exist_ok=True)
+
+    def _write_temporary(self, folder: str, entry: PendingFile) -> str:
+        assert entry.content is not None
+        self._counter += 1
+        temporary = os.path.join(folder, f".{os.getpid():x}-{self._counter:x}{TEMPORARY_SUFFIX}")
+        mode = 0o600 if entry.is_private else 0o644
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        try:
+            view = memoryview(entry.content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            os.fsync(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            _unlink_if_there(temporary)
+            error.filename = error.filename or temporary
+            raise
+        os.close(descriptor)
+        return temporary
+
+
+class MemoryBackend:
+    """The same in memory: tests and simulation. ``refusal`` makes every write fail with that errno."""
+
+    def __init__(self, root: str = "/workspace") -> None:
+        self._root = root
+        self.contents: dict[str, bytes] = {}
+        self.dirs: set[str] = {""}
+        self.refusal: int = 0
+
+    def absolute(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+    def read(self, path: str) -> bytes:
+        if path in self.contents:
+            return self.contents[path]
+        raise self._missing(path, errno.EISDIR if path in self.dirs else errno.ENOENT)
+
+    def stat(self, path: str) -> FileStat | None:
+        name = path.rpartition("/")[2]
+        if path in self.contents:
+            return FileStat(name, False, len(self.contents[path]))
+        return FileStat(name, True) if path in self.dirs else None
+
+    def list(self, path: str) -> list[FileStat]:
+        if path in self.contents:
+            raise self._missing(path, errno.ENOTDIR)
+        if path not in self.dirs:
+            raise self._missing(path, errno.ENOENT)
+        children = [*(one for one in self.dirs if one), *self.contents]
+        return [found for one in children if parent_of(one) == path and (found := self.stat(one)) is not None]
+
+    def make_dir(self, path: str) -> None:
+        self._refuse_if_told(path)
+        while path not in self.dirs:
+            self.dirs.add(path)
+            path = parent_of(path)
+
+    def rename(self, source: str, target: str) -> None:
+        self._refuse_if_told(target)
+        for path in [path for path in self.contents if is_below(path, source)]:
+            self.contents[target + path[len(source) :]] = self.contents.pop(path)
+        for path in [path for path in self.dirs if is_below(path, source)]:
+            self.dirs.remove(path)
+            self.dirs.add(target + path[len(source) :])
+
+    def remove(self, path: str) -> None:
+        self._refuse_if_told(path)
+        self.contents = {one: content for one, content in self.contents.items() if not is_below(one, path)}
+        self.dirs = {one for one in self.dirs if not is_below(one, path)}
+
+    def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None:
+        for path, entry in entries.items():
+            self._refuse_if_told(path)
+            if entry.content is None:
+                self.contents.pop(path, None)
+            else:
+                self.make_dir(parent_of(path))
+                self.contents[path] = entry.content
+
+    def _refuse_if_told(self, path: str) -> None:
+        if self.refusal:
+            raise self._missing(path, self.refusal)
+
+    def _missing(self, path: str, code: int) -> OSError:
+        return OSError(code, os.strerror(code), self.absolute(path))
+
+
+def on_disk(root: str, *, wall_ms: Callable[[], int]) -> Files:
+    """The files below a folder of this machine."""
+    return Files(DiskBackend(root), wall_ms=wall_ms)
+
+
+def in_memory(*, wall_ms: Callable[[], int] = lambda: 0) -> Files:
+    """Files that vanish with the process."""
+    return Files(MemoryBackend(), wall_ms=wall_ms)
+
+
+def checked(path: str) -> str:
+    """``path`` itself.
+
+    Raises:
+        UnsafePath: it is absolute, leaves the workspace, or holds a NUL.
+    """
+    if path.startswith("/") or "\0" in path or "\\" in path or ".." in path.split("/"):
+        raise UnsafePath(path)
+    return path
+
+
+def parent_of(path: str) -> str:
+    """The folder of a path; the workspace itself is ``""``."""
+    return path.rpartition("/")[0]
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether ``path`` is the folder or something in it."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def is_temporary(name: str) -> bool:
+    """Whether a name is that of a half-written file left behind by a crash."""
+    return name.startswith(".") and name.endswith(TEMPORARY_SUFFIX)
+
+
+def portable_name(name: str) -> str:
+    """A file name that every file system takes: what Windows forbids becomes ``_``, devices get a ``_`` in front."""
+    kept = "".join("_" if char in _WINDOWS_FORBIDDEN or char == "/" else char for char in name).rstrip(". ")
+    if kept.partition(".")[0].lower() in _WINDOWS_DEVICES:
+        return f"_{kept}"
+    return kept or "_"
+
+
+def _unlink_if_there(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _sync_folder(path: str) -> None:
+    if os.name == "nt":  # Windows opens no folders; its renames are journalled
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):  # removed since: nothing left to keep
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,18 @@
+"""Limits of the workspace, each with its unit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Memory: parsed documents kept at hand, counted in nodes (a node takes about half a kilobyte).
+LOADED_NODES_MAX: Final = 600_000
+# A title or a notebook name, in code points.
+TITLE_RUNES_MAX: Final = 512
+# Levels of documents below a notebook, unless conf.fileTree.allowCreateDeeper.
+DOCUMENT_LEVELS_MAX: Final = 7
+# Blocks that one getDoc shows unless it is told otherwise.
+SHOWN_BLOCKS_DEFAULT: Final = 102_400
+# A dynamic reference anchor, in code points, before it is cut with "...".
+ANCHOR_RUNES_MAX: Final = 96
+# Undo steps kept per document.
+UNDO_STEPS_MAX: Final = 64

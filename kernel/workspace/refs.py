@@ -1,0 +1,188 @@
+"""[core] References between blocks: which there are, what their anchors say, and how anchors follow their targets."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from kernel.ids import NODE_ID
+from kernel.workspace.events import MAIN
+from kernel.workspace.limits import ANCHOR_RUNES_MAX
+from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES
+from kernel.workspace.render.content import first_leaf, plain_content
+from kernel.workspace.tree import Node
+
+if TYPE_CHECKING:
+    from kernel.workspace.workspace import Workspace
+
+# An anchor may hold a reference whose anchor follows in turn: so many rounds, as the kernel does.
+ANCHOR_ROUNDS_MAX: Final = 7
+_FIXED_TEXTS: Final = {
+    "NodeBlockQueryEmbed": "Query Embed Block...",
+    "NodeIFrame": "IFrame...",
+    "NodeThematicBreak": "Thematic Break...",
+    "NodeVideo": "Video...",
+    "NodeAudio": "Audio...",
+    "NodeAttributeView": "Database...",
+}
+
+
+def is_block_ref(node: Node) -> bool:
+    return node.type == "NodeTextMark" and "block-ref" in str(node.fields.get("TextMarkType", "")).split()
+
+
+def target_ids(node: Node) -> list[str]:
+    """The ids that one inline points to: a reference, or the ids written in an embed's statement."""
+    if is_block_ref(node):
+        target = str(node.fields.get("TextMarkBlockRefID", ""))
+        return [target] if target else []
+    if node.type == "NodeBlockQueryEmbedScript":
+        return list(dict.fromkeys(NODE_ID.findall(node.data)))
+    return []
+
+
+def targets_in(node: Node) -> list[str]:
+    """Every id that a subtree points to, each once."""
+    return list(dict.fromkeys(target for below in node.walk() for target in target_ids(below)))
+
+
+def block_of(node: Node) -> Node:
+    """The block that an inline stands in; a block itself."""
+    while node.type not in BLOCK_TYPES and node.parent is not None:
+        node = node.parent
+    return node
+
+
+def references_in(root: Node) -> Iterator[tuple[str, str]]:
+    """(block, target) of every reference of a document, each pair once."""
+    seen: set[tuple[str, str]] = set()
+    for node in root.walk():
+        for target in target_ids(node):
+            pair = (block_of(node).id, target)
+            if pair not in seen:
+                seen.add(pair)
+                yield pair
+
+
+def references_to(workspace: Workspace, def_ids: Iterable[str]) -> list[tuple[str, str, str]]:
+    """(document, block, target) of every reference to one of the ids."""
+    wanted = set(def_ids)
+    return [
+        (root_id, block_id, target)
+        for root_id in workspace.blocks.referrers(wanted)
+        for block_id, target in references_in(workspace.document(root_id).root)
+        if target in wanted
+    ]
+
+
+def document_ref_counts(workspace: Workspace) -> dict[str, int]:
+    """Document id → how many blocks refer to it or to one of its blocks."""
+    referring: dict[str, set[str]] = {}
+    for entry in list(workspace.blocks.documents.values()):
+        if not entry.ref_ids:
+            continue
+        for block_id, target in references_in(workspace.document(entry.id).root):
+            root_id = workspace.blocks.root_of(target)
+            if root_id is not None:
+                referring.setdefault(root_id, set()).add(block_id)
+    return {root_id: len(blocks) for root_id, blocks in referring.items()}
+
+
+def ref_text(node: Node) -> str:
+    """What a dynamic anchor to this block says, html-escaped: its name, else its text, cut to a length."""
+    name = unescaped_attribute(node.properties.get("name", ""))
+    if name:
+        return _escaped(name.strip())
+    if node.type in _FIXED_TEXTS:
+        return _FIXED_TEXTS[node.type]
+    if node.type == "NodeDocument":
+        return _escaped(unescaped_attribute(node.properties.get("title", "")))
+    shown = first_leaf(node) if node.type in CONTAINER_TYPES else node
+    text = "" if shown is None else _block_text(shown)
+    return text if len(text) <= ANCHOR_RUNES_MAX else f"{text[:ANCHOR_RUNES_MAX]}..."
+
+
+def _block_text(node: Node) -> str:
+    text = _escaped(html.unescape(plain_content(node).strip().replace("\n", ""))).strip()
+    if text:
+        return text
+    shown = []
+    for image in node.walk():
+        if image.type == "NodeImage":
+            title = next((child.data for child in image.children if child.type == "NodeLinkTitle"), None)
+            alt = next((child.data for child in image.children if child.type == "NodeLinkText"), "")
+            shown.append((alt or "image") if title is None else title)
+    return "".join(shown)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+def degrade_unknown_refs(workspace: Workspace, root: Node) -> None:
+    """A reference to a block that exists nowhere, not even in the new text, loses its id and becomes text."""
+    own = {node.id for node in root.walk() if node.id}
+    for node in root.walk():
+        target = node.fields.get("TextMarkBlockRefID")
+        if not target or not is_block_ref(node) or target in own or workspace.block_exists(target):
+            continue
+        del node.fields["TextMarkBlockRefID"]
+        node.fields.pop("TextMarkBlockRefSubtype", None)
+        node.fields["TextMarkTextContent"] = str(node.fields.get("TextMarkTextContent", "")).strip()
+
+
+def refresh_anchors(workspace: Workspace, changed: Iterable[Node]) -> list[str]:
+    """Rewrite the dynamic anchors that point to changed blocks, and those that point to them in turn.
+
+    Returns the documents that were rewritten.
+    """
+    rewritten: dict[str, None] = {}
+    targets = {node.id: node for node in changed}
+    for _ in range(ANCHOR_ROUNDS_MAX):
+        targets = _refresh_round(workspace, _with_relatives(workspace, targets), rewritten)
+        if not targets:
+            break
+    return list(rewritten)
+
+
+def _with_relatives(workspace: Workspace, targets: dict[str, Node]) -> dict[str, Node]:
+    """A container's anchor is that of its first leaf: with a leaf its containers change, with a container its leaves."""
+    found = dict(targets)
+    for node in targets.values():
+        parent = node.parent
+        while parent is not None and parent.type != "NodeDocument" and first_leaf(parent) is first_leaf_or_self(node):
+            found[parent.id] = parent
+            parent = parent.parent
+        if node.type != "NodeDocument" and node.type in CONTAINER_TYPES:
+            found.update({below.id: below for below in node.walk() if below.type in BLOCK_TYPES})
+    return found
+
+
+def first_leaf_or_self(node: Node) -> Node | None:
+    return first_leaf(node) if node.type in CONTAINER_TYPES else node
+
+
+def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: dict[str, None]) -> dict[str, Node]:
+    referring: dict[str, Node] = {}
+    for root_id in workspace.blocks.referrers(targets):
+        document = workspace.edit(root_id)
+        is_changed = False
+        for node in document.root.walk():
+            target = targets.get(node.fields.get("TextMarkBlockRefID", "")) if is_block_ref(node) else None
+            if target is None or node.fields.get("TextMarkBlockRefSubtype") != "d":
+                continue
+            text = ref_text(target).strip() or target.id
+            if str(node.fields.get("TextMarkTextContent", "")).strip() == text:
+                continue
+            node.fields["TextMarkTextContent"] = text
+            block = block_of(node)
+            referring[block.id] = block
+            is_changed = True
+            data = {"rootID": root_id, "blockID": block.id, "defBlockID": target.id, "refText": text}
+            workspace.emit("setRefDynamicText", data, to=MAIN)
+        if is_changed:
+            workspace.save(document)
+            rewritten[root_id] = None
+    return referring

@@ -1,0 +1,360 @@
+"""[core] A SiYuan workspace: files, settings, notebooks, loaded documents, and the map from blocks to documents.
+
+The façade every /api family works on. It lives on one thread and does nothing slower than reading a file; what it
+writes is pending until a shell settles it (``files``). Loaded trees are the only copy that edits touch: a handler
+takes one with ``edit``, changes it, and ``save``s it; what it took and did not save is thrown away by ``end_call``.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from kernel.workspace import sy
+from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, ids_in, refs_in
+from kernel.workspace.conf import CONF_PATH, Conf
+from kernel.workspace.events import ALL, Event
+from kernel.workspace.files import Files, StorageError, is_temporary, on_disk
+from kernel.workspace.limits import LOADED_NODES_MAX
+from kernel.workspace.names import SUFFIX
+from kernel.workspace.nodes import BLOCK_TYPES
+from kernel.workspace.notebooks import DATA, Notebook, Notebooks
+from kernel.workspace.tree import Node, Tree
+
+if TYPE_CHECKING:
+    from kernel.clock import Clock
+    from kernel.ids import IdSource
+
+TOKEN_LENGTH: Final = 16
+_LAYOUT: Final = ("data", "history", "temp", "data/assets", "data/storage", "data/templates", "data/plugins")
+
+
+class TreeObserver(Protocol):
+    """Who wants to know that a document changed (the index). Told at once; the tree is read when it is needed."""
+
+    def document_changed(self, root_id: str) -> None:
+        """Its content, attributes, path or title are new."""
+        ...
+
+    def document_removed(self, root_id: str) -> None:
+        """It is gone, or its notebook is closed."""
+        ...
+
+
+class NotFound(LookupError):
+    """No such notebook, document or block; the message is the kernel's own word for it."""
+
+
+class CorruptDocument(ValueError):
+    """A .sy file that cannot be read. It is left as it is, never overwritten."""
+
+
+@dataclass(slots=True)
+class Document:
+    """A loaded document: its tree and where each block stands in it."""
+
+    tree: Tree
+    nodes: dict[str, Node]
+    size: int = 0  # nodes of any kind, as a measure of memory
+
+    @property
+    def id(self) -> str:
+        return self.tree.root.id
+
+    @property
+    def root(self) -> Node:
+        return self.tree.root
+
+    @property
+    def box(self) -> str:
+        return self.tree.box
+
+    @property
+    def path(self) -> str:
+        return self.tree.path
+
+    def node(self, block_id: str) -> Node | None:
+        return self.nodes.get(block_id)
+
+    def add(self, node: Node) -> None:
+        """Blocks of a subtree that has just been put into the tree."""
+        for below in node.walk():
+            if below.id:
+                self.nodes[below.id] = below
+
+    def drop(self, node: Node) -> None:
+        """Blocks of a subtree that has just been taken out."""
+        for below in node.walk():
+            if below.id and self.nodes.get(below.id) is below:
+                del self.nodes[below.id]
+
+
+@dataclass(slots=True)
+class Workspace:
+    """One open workspace."""
+
+    files: Files
+    conf: Conf
+    notebooks: Notebooks
+    clock: Clock
+    ids: IdSource
+    blocks: BlockMap = field(default_factory=BlockMap)
+    # Documents that cannot be read: "<notebook><path>" -> why. They stay on disk as they are.
+    corrupt: dict[str, str] = field(default_factory=dict)
+    observers: list[TreeObserver] = field(default_factory=list)
+    _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
+    _loaded_nodes: int = 0
+    _taken: set[str] = field(default_factory=set)
+    _events: list[Event] = field(default_factory=list)
+
+    # --- opening -----------------------------------------------------------------------------------------------
+    @classmethod
+    def open(cls, path: str, *, clock: Clock, ids: IdSource, files: Files | None = None) -> Workspace:
+        """Open the workspace in a folder; an empty or missing folder becomes a fresh one.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        store = files if files is not None else on_disk(path, wall_ms=clock.wall_ms)
+        for folder in _LAYOUT:
+            if not store.is_dir(folder):
+                store.make_dir(folder)
+        workspace = cls(store, Conf.load(store), Notebooks(store), clock, ids)
+        if not workspace.conf.token:
+            workspace.conf.section("api")["token"] = ids.text(TOKEN_LENGTH)
+            workspace.conf.save()
+        for notebook in workspace.notebooks.listed(int(workspace.conf.file_tree["sort"])):
+            if not notebook.is_closed:
+                workspace.scan(notebook.id)
+        store.flush()
+        return workspace
+
+    def scan(self, box: str) -> None:
+        """Enter every document of a notebook into the map. What cannot be read is reported in ``corrupt``."""
+        prefix = f"{DATA}/{box}"
+        found = [(path, entry) for path, entry in self.files.walk(prefix) if path.endswith(SUFFIX)]
+        # Parents before children, so that paths of titles are known in one pass.
+        for path, _ in sorted(found, key=lambda one: (one[0].count("/"), one[0])):
+            self._enter(box, path[len(prefix) :])
+
+    def unscan(self, box: str) -> None:
+        """Forget the documents of a notebook (closed or removed)."""
+        for entry in self.blocks.in_box(box):
+            self._forget(entry.id)
+
+    def now_stamp(self) -> str:
+        """The local time as the kernel stamps it: yyyyMMddHHmmss."""
+        return f"{self.clock.local():%Y%m%d%H%M%S}"
+
+    def new_id(self) -> str:
+        return self.ids.node_id(self.clock.local())
+
+    # --- finding -----------------------------------------------------------------------------------------------
+    def box(self, box: str) -> Notebook:
+        """An open notebook. Raises NotFound (``notebook not found``)."""
+        found = self.notebooks.opened(box)
+        if found is None:
+            raise NotFound("notebook not found")
+        return found
+
+    def entry(self, block_id: str) -> DocumentEntry:
+        """The document that holds a block. Raises NotFound (``tree not found``)."""
+        found = self.blocks.entry_of(block_id)
+        if found is None:
+            raise NotFound("tree not found")
+        return found
+
+    def document(self, block_id: str) -> Document:
+        """The loaded document that holds a block, to be read.
+
+        Raises:
+            NotFound: there is none (``tree not found``).
+            CorruptDocument: its file cannot be read.
+        """
+        entry = self.entry(block_id)
+        loaded = self._loaded.get(entry.id)
+        if loaded is None:
+            loaded = self._load(entry)
+        self._loaded.move_to_end(entry.id)
+        return loaded
+
+    def edit(self, block_id: str) -> Document:
+        """The same, to be changed: ``save`` it, or it is thrown away at the end of the call."""
+        document = self.document(block_id)
+        self._taken.add(document.id)
+        return document
+
+    def node(self, block_id: str) -> tuple[Document, Node]:
+        """A block and its document. Raises NotFound."""
+        document = self.document(block_id)
+        node = document.node(block_id)
+        if node is None:
+            raise NotFound("block not found")
+        return document, node
+
+    def block_exists(self, block_id: str) -> bool:
+        return self.blocks.root_of(block_id) is not None
+
+    def documents(self, box: str | None = None) -> Iterator[Document]:
+        """Every readable document of the open notebooks, or of one; loads them one after the other."""
+        for entry in list(self.blocks.documents.values()):
+            if box is None or entry.box == box:
+                try:
+                    yield self.document(entry.id)
+                except (CorruptDocument, FileNotFoundError):
+                    continue
+
+    # --- changing ----------------------------------------------------------------------------------------------
+    def save(self, document: Document) -> None:
+        """Write a document as it now stands; the map and the observers follow."""
+        content = sy.encode(document.root)
+        self.files.write(f"{DATA}/{document.box}{document.path}", content)
+        self._taken.discard(document.id)
+        self._put(document, len(content), refs_in(content))
+
+    def add(self, tree: Tree) -> Document:
+        """Write a new document."""
+        document = loaded_document(tree)
+        self._remember(document)
+        self._taken.add(document.id)
+        self.save(document)
+        tree.hpath = self.blocks.documents[document.id].hpath
+        return document
+
+    def moved(self, root_id: str, box: str, path: str) -> None:
+        """A document's file now lies at another place (the files have been moved already)."""
+        self.blocks.move(root_id, box, path)
+        loaded = self._loaded.get(root_id)
+        if loaded is not None:
+            loaded.tree.box, loaded.tree.path = box, path
+            loaded.tree.hpath = self.blocks.documents[root_id].hpath
+        self._tell_changed(root_id)
+
+    def removed(self, root_id: str) -> None:
+        """A document's file is gone (moved to history already)."""
+        self._forget(root_id)
+
+    def emit(self, cmd: str, data: Any = None, *, to: tuple[str, ...] = ALL, **rest: Any) -> None:
+        """Tell the listening windows something, once the call's writes are on disk."""
+        self._events.append(Event(cmd, data, to, **rest))
+
+    def take_events(self) -> list[Event]:
+        """What has been told since the last time."""
+        events, self._events = self._events, []
+        return events
+
+    def end_call(self) -> None:
+        """A handler is through, well or badly: trees that it took but did not save are read anew when needed."""
+        for root_id in self._taken:
+            self._evict(root_id)
+        self._taken.clear()
+
+    def reload(self, paths: Iterable[str]) -> None:
+        """Forget what memory holds of these files and take the disk's word (a write was refused, or came from outside)."""
+        for path in paths:
+            if path == CONF_PATH:
+                self.conf.reload()
+            elif path.endswith("/.siyuan/conf.json"):
+                self.notebooks.forget()
+            elif path.endswith(SUFFIX) and path.startswith(f"{DATA}/"):
+                box, _, inner = path[len(DATA) + 1 :].partition("/")
+                self._reload_document(box, f"/{inner}")
+        self._events.clear()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+    def _enter(self, box: str, path: str) -> None:
+        """Take one file into the map."""
+        where = f"{DATA}/{box}{path}"
+        if is_temporary(path.rpartition("/")[2]):
+            return
+        try:
+            content = self.files.read(where)
+            root_id, properties = head_of(content)
+        except (ValueError, OSError) as error:
+            self.corrupt[f"{box}{path}"] = str(error)
+            return
+        self.blocks.put(
+            DocumentEntry(root_id, box, path, properties, len(content), "", ids_in(content), refs_in(content))
+        )
+        self._tell_changed(root_id)
+
+    def _reload_document(self, box: str, path: str) -> None:
+        known = self.blocks.at_path(box, path)
+        if known is not None:
+            self._forget(known.id)
+        self.corrupt.pop(f"{box}{path}", None)
+        if self.notebooks.opened(box) is not None and self.files.exists(f"{DATA}/{box}{path}"):
+            self._enter(box, path)
+
+    def _load(self, entry: DocumentEntry) -> Document:
+        try:
+            content = self.files.read(f"{DATA}/{entry.box}{entry.path}")
+            root = sy.decode(content, new_id=self.new_id)
+        except sy.SyError as error:
+            self.corrupt[f"{entry.box}{entry.path}"] = str(error)
+            raise CorruptDocument(str(error)) from error
+        except FileNotFoundError as error:
+            raise NotFound("tree not found") from error
+        document = loaded_document(Tree(root, box=entry.box, path=entry.path, hpath=entry.hpath))
+        self._remember(document)
+        return document
+
+    def _remember(self, document: Document) -> None:
+        self._evict(document.id)
+        self._loaded[document.id] = document
+        self._loaded_nodes += document.size
+        while self._loaded_nodes > LOADED_NODES_MAX and len(self._loaded) > 1:
+            oldest = next(root_id for root_id in self._loaded if root_id != document.id)
+            if oldest in self._taken:
+                break
+            self._evict(oldest)
+
+    def _evict(self, root_id: str) -> None:
+        gone = self._loaded.pop(root_id, None)
+        if gone is not None:
+            self._loaded_nodes -= gone.size
+
+    def _put(self, document: Document, size: int, ref_ids: frozenset[str]) -> None:
+        properties = dict(document.root.properties)
+        self.blocks.put(
+            DocumentEntry(
+                document.id, document.box, document.path, properties, size, "", frozenset(document.nodes), ref_ids
+            )
+        )
+        document.tree.hpath = self.blocks.documents[document.id].hpath
+        self._tell_changed(document.id)
+
+    def _forget(self, root_id: str) -> None:
+        self._evict(root_id)
+        self._taken.discard(root_id)
+        self.blocks.remove(root_id)
+        for observer in self.observers:
+            observer.document_removed(root_id)
+
+    def _tell_changed(self, root_id: str) -> None:
+        for observer in self.observers:
+            observer.document_changed(root_id)
+
+
+def loaded_document(tree: Tree) -> Document:
+    """A tree with its blocks by id."""
+    nodes: dict[str, Node] = {}
+    size = 0
+    for node in tree.root.walk():
+        size += 1
+        if node.id and node.type in BLOCK_TYPES:
+            nodes.setdefault(node.id, node)
+    return Document(tree, nodes, size)
+
+
+__all__ = [
+    "CorruptDocument",
+    "Document",
+    "NotFound",
+    "StorageError",
+    "TreeObserver",
+    "Workspace",
+    "loaded_document",
+]
