@@ -25,7 +25,8 @@ from scheduler.events import (
     TraceEvent,
     Undelivered,
 )
-from scheduler.scheduler import Preparing, RunAborted, Scheduler, Work, open_scheduler
+from scheduler.preparing import Preparing
+from scheduler.scheduler import RunAborted, Scheduler, Work, open_scheduler
 from scheduler.statistics import LaneStatistics, SchedulerStatistics, TicketStatus
 from scheduler.ticket import (
     TRANSITIONS,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable
 from contextlib import asynccontextmanager
-from types import TracebackType
 from typing import Any, TypeVar, cast
 
 import trio
@@ -25,6 +24,8 @@ from scheduler.assignment import Slots, assign
 from scheduler.commit import CommitBoundary
 from scheduler.events import CallerLeft, Observer, Undelivered
 from scheduler.limits import ADMITTED_REQUESTS_MAX, MUTATION_SLOTS, READ_SLOTS, RUNS_PER_STEP_MAX
+from scheduler.preparing import Preparing
+from scheduler.runner import SlotRunner
 from scheduler.statistics import SchedulerStatistics, TicketStatus, scheduler_statistics, ticket_status
 from scheduler.ticket import (
     Key,
@@ -63,7 +64,7 @@ class Scheduler:
         self._admission.is_open = False
         self._admission.on_empty = self._wake_drains
         self._nursery: trio.Nursery | None = None
-        self._runners = [_Runner() for _ in range(read_slots + mutation_slots)]
+        self._runners = [SlotRunner() for _ in range(read_slots + mutation_slots)]
         self._idle = list(self._runners)
         self._is_ended = False
         self._emptied = trio.Event()
@@ -92,7 +93,7 @@ class Scheduler:
         self._cancel_all(list(self._admission.tickets.values()))
         for runner in self._runners:
             if runner.ticket is None or runner.ticket.state is not TicketState.COMMITTING:
-                runner.scope.cancel("the scheduler ended")
+                runner.abort()
 
     async def drain(self, deadline: float = math.inf) -> bool:
         """Admit nothing more and wait until nothing is in flight; True if that was reached.
@@ -142,20 +143,37 @@ class Scheduler:
         """
         return Preparing(ticket)
 
-    async def perform(self, ticket: Ticket, lane: Lane, work: Work[T]) -> T:
+    async def perform(
+        self,
+        ticket: Ticket,
+        lane: Lane,
+        work: Work[T],
+        *,
+        on_answer: Callable[[Outcome[T]], None] | None = None,
+    ) -> T:
         """Queue for a slot of ``lane``, run ``work(ticket)`` in it, and return its value or raise its error.
 
         Arrival, and the start if a slot is free and nobody waits, happen before the first checkpoint. If the calling
         task is cancelled it leaves at once: the ticket is cancelled too, unless it ``outlives_caller`` or is behind its
         commit boundary; then the work runs on and its value is dropped.
 
+        ``on_answer`` is called exactly once, synchronously, with what the caller is told, whether or not it is still
+        there to hear it: for whoever keeps results. The work runs in a task of the scheduler and does not see the
+        caller's context variables.
+
         Raises:
             RequestCancelled: cancelled by name before the commit boundary; nothing was attempted.
             LocalProtocolError: the ticket was performed before.
         """
         self._require_runners()
-        self._admission.enqueue(ticket, lane)
+        try:
+            self._admission.enqueue(ticket, lane)
+        except RequestCancelled as error:
+            if on_answer is not None:
+                on_answer(Error(error))
+            raise
         ticket.work = work
+        ticket.on_answer = on_answer
         self._start_assigned()
         return cast("T", await self._answer(ticket))
 
@@ -260,20 +278,26 @@ class Scheduler:
         if self._admission.observer is not None:
             self._admission.observer(CallerLeft(ticket.number))
         if not ticket.outlives_caller:
-            self._admission.cancel(ticket)
+            self.cancel_ticket(ticket)
 
     def _deliver(self, ticket: Ticket, result: Outcome[Any]) -> None:
+        """Tell whoever waits; exactly once per performed ticket, for it follows the one terminal transition."""
         deliver, ticket.deliver = ticket.deliver, None
+        on_answer, ticket.on_answer = ticket.on_answer, None
+        if on_answer is not None:
+            on_answer(result)
         if deliver is not None:
             deliver(result)
-        elif (
-            isinstance(result, Error)
-            and not isinstance(result.error, RequestCancelled)
-            and self._admission.observer is not None
-        ):
-            self._admission.observer(Undelivered(ticket.number, result.error))
+        elif on_answer is None:
+            self._report_lost(ticket, result)
 
-    async def _serve_slot(self, runner: _Runner) -> None:
+    def _report_lost(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
+        # A lost value is no loss, its caller chose to leave; a lost error may be a fault that nobody else will see.
+        observer = self._admission.observer
+        if observer is not None and isinstance(result, Error) and not isinstance(result.error, RequestCancelled):
+            observer(Undelivered(ticket.number, result.error))
+
+    async def _serve_slot(self, runner: SlotRunner) -> None:
         with runner.scope:
             runs = 0
             while not self._is_ended:
@@ -290,7 +314,7 @@ class Scheduler:
             if runner.ticket is not None:
                 self._retire(runner, runner.ticket, None)
 
-    async def _run_in(self, runner: _Runner, ticket: Ticket) -> None:
+    async def _run_in(self, runner: SlotRunner, ticket: Ticket) -> None:
         result: Outcome[Any] | None = None
         try:
             # A cancel between the assignment and this step: the work never begins.
@@ -301,22 +325,23 @@ class Scheduler:
         finally:
             self._retire(runner, ticket, result)
 
-    def _retire(self, runner: _Runner, ticket: Ticket, result: Outcome[Any] | None) -> None:
+    def _retire(self, runner: SlotRunner, ticket: Ticket, result: Outcome[Any] | None) -> None:
         runner.ticket = None
         self._idle.append(runner)
+        was_answered = ticket.state.is_terminal
         self._end_run(ticket, result)
+        if was_answered:
+            self._report_lost(ticket, result)
+        else:
+            self._deliver(ticket, Error(RunAborted("the run crashed")) if result is None else result)
 
     def _end_run(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
-        """The synchronous end of a run: terminal state, slot, successor, answer, in this order."""
+        """The synchronous end of a run: terminal state, slot, successor. The answer comes after all three."""
         if not ticket.state.is_terminal:
             event = TicketEvent.COMPLETE if isinstance(result, Value) else TicketEvent.FAIL
             self._admission.finish(ticket, event)
-            if result is None:
-                result = Error(RunAborted("the run crashed"))
         ticket.work = None
         self._let_go(ticket)
-        if result is not None:
-            self._deliver(ticket, result)
 
     def _let_go(self, ticket: Ticket) -> None:
         assert ticket.lane is not None
@@ -326,57 +351,6 @@ class Scheduler:
 
     def _wake_drains(self) -> None:
         self._emptied.set()
-
-
-class _Runner:
-    """The task of one slot: parked, or busy with the ticket it was given."""
-
-    def __init__(self) -> None:
-        self.scope = trio.CancelScope(shield=True)
-        self.ticket: Ticket | None = None
-        self._parked: trio.lowlevel.Task | None = None
-
-    def take(self, ticket: Ticket) -> None:
-        assert self.ticket is None
-        self.ticket = ticket
-        if self._parked is not None:
-            parked, self._parked = self._parked, None
-            trio.lowlevel.reschedule(parked)
-
-    async def park(self) -> None:
-        def abort(_raise_cancel: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
-            self._parked = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        self._parked = trio.lowlevel.current_task()
-        await trio.lowlevel.wait_task_rescheduled(abort)
-
-
-class Preparing:
-    """The block in which a caller prepares its request: interrupted when the ticket is cancelled by name."""
-
-    def __init__(self, ticket: Ticket) -> None:
-        self._ticket = ticket
-        # What outlives its caller must also survive being prepared: the departure waits until the ticket is queued.
-        self._scope = trio.CancelScope(shield=ticket.outlives_caller)
-
-    def __enter__(self) -> None:
-        self._ticket.check_cancelled()
-        self._ticket.deliver = self._interrupt
-        self._scope.__enter__()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
-        self._ticket.deliver = None
-        is_caught = bool(self._scope.__exit__(kind, error, trace))
-        if self._ticket.is_cancelled and (is_caught or error is None or isinstance(error, Exception)):
-            # Whatever the block came to: the state was decided by the cancel, and so is the answer.
-            raise RequestCancelled from None
-        return is_caught
-
-    def _interrupt(self, _result: Outcome[Any]) -> None:
-        self._scope.cancel("the request was cancelled")
 
 
 @asynccontextmanager

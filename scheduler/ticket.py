@@ -154,6 +154,7 @@ class Ticket:
     # The shell's own fields: what to run, how to reach whoever waits, whom to tell of a departure.
     work: Callable[[Ticket], Awaitable[Any]] | None = field(default=None, repr=False)
     deliver: Callable[[Outcome[Any]], None] | None = field(default=None, repr=False)
+    on_answer: Callable[[Outcome[Any]], None] | None = field(default=None, repr=False)
     leave: Leave | None = field(default=None, repr=False)
     observer: Observer | None = field(default=None, repr=False)
 
