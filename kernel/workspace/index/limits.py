@@ -1,0 +1,12 @@
+"""Limits of the index, each with its unit."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Ids bound to one statement; longer lists go in several statements.
+IDS_PER_STATEMENT_MAX: Final = 400
+# Rows whose place in the full-text index is out of date; beyond it the full-text index is built anew when asked.
+STALE_TEXTS_MAX: Final = 20_000
+# Statements of users that may read at the same time, each on a connection of its own.
+READERS_MAX: Final = 8

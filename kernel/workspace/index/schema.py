@@ -1,0 +1,119 @@
+"""[core] The tables of the index, as the kernel has them, and how a connection is prepared for them.
+
+The index is a copy of what the files say: it may be thrown away at any time and is never the only place of anything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+import apsw
+
+# The file of another version is thrown away and built anew.
+SCHEMA_VERSION: Final = "1"
+BLOCK_COLUMNS: Final = (
+    "id, parent_id, root_id, hash, box, path, hpath, name, alias, memo, tag, content, fcontent, markdown, length, "
+    "type, subtype, ial, sort, created, updated"
+)
+FTS_COLUMNS: Final = ("name", "alias", "memo", "tag", "content", "fcontent", "ial")
+_FTS_DECLARATION: Final = ", ".join(
+    column if column in FTS_COLUMNS else f"{column} UNINDEXED" for column in BLOCK_COLUMNS.split(", ")
+)
+TABLES: Final[dict[str, str]] = {
+    "stat": "key, value",
+    "blocks": BLOCK_COLUMNS,
+    "spans": "id, block_id, root_id, box, path, content, markdown, type, ial",
+    "assets": "id, block_id, root_id, box, docpath, path, name, title, hash",
+    "attributes": "id, name, value, type, block_id, root_id, box, path",
+    "refs": (
+        "id, def_block_id, def_block_parent_id, def_block_root_id, def_block_path, block_id, root_id, box, path, "
+        "content, markdown, type"
+    ),
+    "file_annotation_refs": "id, file_path, annotation_id, block_id, root_id, box, path, content, type",
+    "block_embeddings": (
+        "id TEXT PRIMARY KEY, root_id TEXT, box TEXT, path TEXT, embedding BLOB, model TEXT, content_len INTEGER, "
+        "updated TEXT, fail_count INTEGER NOT NULL DEFAULT 0, last_tried INTEGER NOT NULL DEFAULT 0, "
+        "ignored_type INTEGER NOT NULL DEFAULT 0"
+    ),
+}
+_INDEXES: Final = (
+    ("blocks", "id"),
+    ("blocks", "parent_id"),
+    ("blocks", "root_id"),
+    ("spans", "root_id"),
+    ("assets", "root_id"),
+    ("attributes", "block_id"),
+    ("attributes", "root_id"),
+    ("refs", "root_id"),
+    ("refs", "def_block_id"),
+    ("block_embeddings", "root_id"),
+)
+_PRAGMAS: Final = (
+    "journal_mode = WAL",
+    "synchronous = OFF",
+    "temp_store = MEMORY",
+    "cache_size = -65536",
+    "case_sensitive_like = OFF",
+)
+
+
+def create(connection: apsw.Connection) -> None:
+    """Make all tables anew in an empty database."""
+    with connection:
+        for table, columns in TABLES.items():
+            connection.execute(f"CREATE TABLE {table} ({columns})")
+        for table, column in _INDEXES:
+            connection.execute(f"CREATE INDEX idx_{table}_{column} ON {table}({column})")
+        connection.execute(
+            f"CREATE VIRTUAL TABLE blocks_fts USING fts5({_FTS_DECLARATION}, content='blocks', content_rowid='rowid', "
+            'tokenize="siyuan case_insensitive")'
+        )
+        connection.execute("INSERT INTO stat VALUES ('siyuan_database_ver', ?)", (SCHEMA_VERSION,))
+
+
+def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Connection:
+    """Give a connection the tokenizer and functions of the kernel; a reader cannot write."""
+    # A quoted name that is no column is a text: the kernel's statements live on it.
+    connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
+    connection.register_fts5_tokenizer("siyuan", _tokenizer)
+    connection.create_scalar_function("regexp", _regexp, 2, deterministic=True)
+    connection.set_busy_timeout(7000)
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+    if is_reader:
+        connection.execute("PRAGMA query_only = ON")
+    return connection
+
+
+def _regexp(*values: Any) -> bool:
+    pattern, text = values
+    return re.search(str(pattern).replace("\\\\", "\\"), str(text)) is not None
+
+
+def _tokenizer(connection: apsw.Connection, arguments: list[str]) -> Callable[[bytes, int, str | None], Any]:
+    """Every character is a token, so a phrase finds any piece of a text."""
+    fold = folded if "case_insensitive" in arguments else str
+
+    def tokens(text: bytes, reason: int, locale: str | None) -> list[tuple[int, int, str]]:
+        found: list[tuple[int, int, str]] = []
+        start = 0
+        for letter in text.decode("utf-8", "replace"):
+            end = start + _utf8_bytes(letter)
+            found.append((start, end, fold(letter)))
+            start = end
+        return found
+
+    return tokens
+
+
+def _utf8_bytes(letter: str) -> int:
+    code = ord(letter)
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+
+
+def folded(letter: str) -> str:
+    """One character as the index compares it: lower case where that is one character."""
+    lower = letter.lower()
+    return lower if len(lower) == 1 else letter

@@ -1,0 +1,202 @@
+"""[core] The index of one workspace: follows the documents, a step behind, and is true whenever it is asked.
+
+Theory of operation. A write tells the index only *that* a document changed (``document_changed``); the rows are made
+when a query comes (``settle``), from the tree as it then is. So a burst of edits is indexed once, and an edit costs
+nothing while nobody asks. With a lag the index waits that long after the first untold change: queries then see the
+past, as those of the real kernel do (decision 44). Used from the event loop's thread; users' statements run on
+readers of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Protocol
+
+import apsw
+
+from kernel.workspace.index.fingerprints import Change, Indexed, changed_since
+from kernel.workspace.index.fulltext import FullText
+from kernel.workspace.index.limits import IDS_PER_STATEMENT_MAX, READERS_MAX
+from kernel.workspace.index.rows import RowBuilder, Rows, Surroundings
+from kernel.workspace.index.schema import FTS_COLUMNS, create, prepare
+from kernel.workspace.tree import Tree
+
+_BY_ROOT: Final = ("blocks", "spans", "assets", "attributes", "refs", "file_annotation_refs")
+_TEXTS: Final = ", ".join(FTS_COLUMNS)
+_PLACED: Final = ("blocks", "spans", "attributes", "refs", "file_annotation_refs")
+
+
+class Library(Protocol):
+    """Where the index reads the documents."""
+
+    def tree(self, root_id: str) -> Tree | None:
+        """A document as it stands now; None if it is gone or cannot be read."""
+        ...
+
+    def below(self, box: str, path: str) -> Iterator[str]:
+        """The ids of the documents below a document's path."""
+        ...
+
+
+class Index:
+    """The SQL copy of the documents. ``connect`` opens the database, which the index takes for its own."""
+
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        library: Library,
+        surroundings: Surroundings,
+        *,
+        now: Callable[[], float],
+        lag_s: float = 0.0,
+    ) -> None:
+        self._connect = connect
+        self._library = library
+        self._surroundings = surroundings
+        self._now = now
+        self.lag_s = lag_s
+        self.connection = prepare(connect())
+        create(self.connection)
+        self.fulltext = FullText(self.connection)
+        self._due: dict[str, float] = {}
+        self._indexed: dict[str, Indexed] = {}
+        self._readers: list[apsw.Connection] = []
+
+    # --- what the workspace tells ----------------------------------------------------------------------------
+    def document_changed(self, root_id: str) -> None:
+        """Its content, attributes, path or title are new."""
+        self._due.setdefault(root_id, self._now())
+
+    def document_removed(self, root_id: str) -> None:
+        """It is gone, or its notebook is closed."""
+        self._due.setdefault(root_id, self._now())
+
+    # --- being true ------------------------------------------------------------------------------------------
+    def settle(self, *, documents_max: int | None = None) -> bool:
+        """Index what has changed and is older than the lag; whether more of it is left."""
+        horizon = self._now() - self.lag_s
+        return self._settle([root_id for root_id, since in self._due.items() if since <= horizon], documents_max)
+
+    def flush(self) -> None:
+        """Index all that has changed, lag or no lag."""
+        self._settle(list(self._due), None)
+
+    def rebuild(self) -> None:
+        """Throw every row away; all documents are indexed anew."""
+        known = list(self._indexed)
+        with self.connection:
+            for table in _BY_ROOT:
+                self.connection.execute(f"DELETE FROM {table}")
+        self._indexed.clear()
+        self.fulltext.is_built = False
+        for root_id in known:
+            self.document_changed(root_id)
+
+    def _settle(self, due: Sequence[str], documents_max: int | None) -> bool:
+        if not due:
+            return False
+        taken = due if documents_max is None else due[:documents_max]
+        with self.connection:
+            for root_id in taken:
+                since = self._due.pop(root_id, None)
+                if since is not None:
+                    self._index(root_id)
+        # Paths of titles below a renamed document have changed without a word: they became due just now.
+        return len(taken) < len(due) or any(since <= self._now() - self.lag_s for since in self._due.values())
+
+    def _index(self, root_id: str) -> None:
+        tree = self._library.tree(root_id)
+        before = self._indexed.get(root_id)
+        if tree is None:
+            self._drop_document(root_id)
+            return
+        change = changed_since(tree, before)
+        if change.has_new_place:
+            self._move(root_id, tree)
+            for below in self._library.below(tree.box, tree.path):
+                self._due.setdefault(below, self._now() - self.lag_s)
+        self._apply(tree, change)
+        self._indexed[root_id] = change.indexed
+
+    def _apply(self, tree: Tree, change: Change) -> None:
+        builder = RowBuilder(tree, self._surroundings)
+        dropped = list(change.dropped_ids)
+        if change.has_new_root:
+            dropped.append(tree.id)
+            builder.add_document_row()
+        for node, parent_id in change.made:
+            builder.add_subtree(node, parent_id)
+        self._drop_blocks(tree.id, dropped)
+        self._insert(builder.rows)
+
+    # --- rows ------------------------------------------------------------------------------------------------
+    def _insert(self, rows: Rows) -> None:
+        execute = self.connection.execute
+        added: list[int] = []
+        for row in rows.blocks:
+            execute(f"INSERT INTO blocks VALUES ({_marks(row)})", row)
+            added.append(self.connection.last_insert_rowid())
+        self.fulltext.note_added(added)
+        for table, found in (
+            ("spans", rows.spans),
+            ("assets", rows.assets),
+            ("attributes", rows.attributes),
+            ("refs", rows.refs),
+            ("file_annotation_refs", rows.annotation_refs),
+        ):
+            if found:
+                self.connection.executemany(f"INSERT INTO {table} VALUES ({_marks(found[0])})", found)
+
+    def _drop_blocks(self, root_id: str, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
+            some = ids[start : start + IDS_PER_STATEMENT_MAX]
+            chosen = f"root_id = ? AND {{}} IN ({_marks(some)})"
+            self._forget_texts(chosen.format("id"), (root_id, *some))
+            for table in _BY_ROOT:
+                column = "id" if table == "blocks" else "block_id"
+                self.connection.execute(f"DELETE FROM {table} WHERE {chosen.format(column)}", (root_id, *some))
+
+    def _drop_document(self, root_id: str) -> None:
+        if self._indexed.pop(root_id, None) is None:
+            return
+        self._forget_texts("root_id = ?", (root_id,))
+        for table in _BY_ROOT:
+            self.connection.execute(f"DELETE FROM {table} WHERE root_id = ?", (root_id,))
+
+    def _forget_texts(self, condition: str, values: tuple[str, ...]) -> None:
+        if self.fulltext.is_built:
+            statement = f"SELECT rowid, {_TEXTS} FROM blocks WHERE {condition}"
+            self.fulltext.note_removed((row[0], row[1:]) for row in list(self.connection.execute(statement, values)))
+
+    def _move(self, root_id: str, tree: Tree) -> None:
+        """Other paths for the rows that stay as they are; the texts of the full-text index hold no paths."""
+        for table in _PLACED:
+            self.connection.execute(
+                f"UPDATE {table} SET box = ?, path = ? WHERE root_id = ?", (tree.box, tree.path, root_id)
+            )
+        self.connection.execute("UPDATE blocks SET hpath = ? WHERE root_id = ?", (tree.hpath, root_id))
+        self.connection.execute(
+            "UPDATE assets SET box = ?, docpath = ? WHERE root_id = ?", (tree.box, tree.path, root_id)
+        )
+
+    # --- readers ---------------------------------------------------------------------------------------------
+    def take_reader(self) -> apsw.Connection:
+        """A read-only connection for one user's statement, to be given back."""
+        return self._readers.pop() if self._readers else prepare(self._connect(), is_reader=True)
+
+    def give_back(self, reader: apsw.Connection) -> None:
+        """A statement has ended; its connection may serve the next."""
+        if len(self._readers) < READERS_MAX:
+            self._readers.append(reader)
+        else:
+            reader.close()
+
+    def close(self) -> None:
+        """Close every connection. The database stays where it is; nobody will miss it."""
+        for connection in (*self._readers, self.connection):
+            connection.close()
+        self._readers.clear()
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ", ".join("?" for _ in values)
