@@ -13,3 +13,10 @@ REMOTE_CONNECT_S_MAX: Final = 5.0
 QUOTED_ANSWER_CHARS_MAX: Final = 200
 # Piece size of a streamed download.
 STREAM_CHUNK_BYTES: Final = 65_536
+# One ordinary read action, all its host calls together (R266, R267; kernelOptions may change both).
+READ_REQUESTS_MAX: Final = 128
+READ_BYTES_MAX: Final = 8 * 1024 * 1024
+# Further bytes for file.read_image.
+IMAGE_BYTES_EXTRA: Final = 20 * 1024 * 1024
+# A scoped read's waits before it is sent again (kernelOptions.readRetries takes the first n).
+SCOPED_RETRY_WAITS_S: Final = (0.1, 0.2, 0.4)

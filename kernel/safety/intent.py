@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Precondition(Enum):
@@ -70,13 +72,19 @@ class Intent:
     credential: str | None = None  # as submitted under the precondition's field (or expectedHash)
     # For additive actions: confirms after the write that what was made is there; None where nothing can be read.
     confirm: Callable[[Outcome], Awaitable[bool]] | None = None
+    # How many host writes the call has sent so far (its scoped host counts them); None where nobody counts.
+    writes_sent: Callable[[], int] | None = None
 
 
 class CommitGate(Protocol):
-    """The scheduler's side of the commit boundary (``scheduler.commit``)."""
+    """The scheduler's side of the commit boundary (``scheduler.commit.CommitBoundary``)."""
 
     def enter_commit(self) -> None:
         """Last cancel check and the ``committing`` mark, with no checkpoint between. Raises if cancelled."""
+        ...
+
+    async def run(self, work: Callable[[], Awaitable[T]]) -> T:
+        """The boundary work, shielded. Raises ``CommitOverrun`` when its bound is over: the work then goes on."""
         ...
 
 

@@ -91,13 +91,9 @@ class Ledger:
     def unclaim(self, row: Row) -> None:
         """The claim's undoing, for a write that did not even begin; the id keeps what is left of its time."""
         if self._executing.pop(row.request_id, None) is not None:
-            rest_s = (row.expires_wall_ms - row.issued_wall_ms) / _MS - (
-                self._clock.wall_ms() - row.issued_wall_ms
-            ) / _MS
-            self._issued[row.request_id] = (
-                replace(row, state=WriteState.ISSUED, begun_wall_ms=None),
-                self._clock.now() + rest_s,
-            )
+            rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
+            issued = replace(row, state=WriteState.ISSUED, begun_wall_ms=None)
+            self._issued[row.request_id] = (issued, self._clock.now() + rest_s)
 
     async def begin(self, row: Row) -> None:
         """Record ``executing``, durably, before the host is called (R80). Raises also ``AlreadyBegun``."""
@@ -117,9 +113,15 @@ class Ledger:
         return settled
 
     def doubt_nowait(self, row: Row) -> None:
-        """From now on the row answers as unknown, whatever the disk is doing (the boundary's bound has passed)."""
+        """From now on the row is unknown, here and, as soon as the disk takes it, in the file. No checkpoint.
+
+        For a write whose bound has passed: its caller is answered now, its host call goes on (decision 10).
+        """
         if self._executing.pop(row.request_id, None) is not None:
-            self._remember(self._settled_row(row, WriteEvent.OVERRAN, {}))
+            settled = self._settled_row(row, WriteEvent.OVERRAN, {})
+            self._remember(settled)
+            # Nobody waits: if the disk refuses, the row stays executing, which the next start reads as unknown.
+            self._writer.submit(ledger_store.settle(settled), lambda _result: None)
 
     def statistics(self) -> dict[str, int]:
         """Counts only: nothing of a request."""
@@ -144,7 +146,8 @@ class Ledger:
     def _forget_expired(self) -> None:
         now = self._clock.now()
         # Issued in order, so the expired ones stand first.
-        for request_id, (_, expires_at) in list(self._issued.items()):
+        while self._issued:
+            request_id, (_, expires_at) = next(iter(self._issued.items()))
             if now < expires_at:
                 return
             del self._issued[request_id]

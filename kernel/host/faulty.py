@@ -1,0 +1,76 @@
+"""A host that fails as planned: the fault plan applied before and after the effect of every host call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from kernel.endpoints import is_write
+from kernel.faults.points import STATIC, Moment, host_point
+from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
+from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable
+
+T = TypeVar("T")
+_GET_FILE: Final = "/api/file/getFile"
+_PUT_FILE: Final = "/api/file/putFile"
+_UPLOAD: Final = "/api/asset/upload"
+
+
+class FaultyHost:
+    """Wraps a ``Host``; a planned failure looks exactly like one of the wrapped host's own."""
+
+    def __init__(self, host: Host, trigger: Trigger) -> None:
+        self._host = host
+        self._trigger = trigger
+
+    async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        return await self._around(path, lambda: self._host.call(path, arguments))
+
+    async def read_file(self, path: str) -> bytes | None:
+        return await self._around(_GET_FILE, lambda: self._host.read_file(path))
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        await self._around(_PUT_FILE, lambda: self._host.write_file(path, content))
+
+    async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
+        return await self._around(_UPLOAD, lambda: self._host.upload_asset(directory, name, content))
+
+    async def fetch_static(self, path: str) -> bytes | None:
+        return await self._around(STATIC, lambda: self._host.fetch_static(path))
+
+    async def stream_static(self, path: str) -> AsyncIterator[bytes]:
+        await self._pass(STATIC, "before")
+        async for piece in self._host.stream_static(path):
+            yield piece
+        await self._pass(STATIC, "after")
+
+    async def aclose(self) -> None:
+        await self._host.aclose()
+
+    async def _around(self, path: str, send: Callable[[], Awaitable[T]]) -> T:
+        await self._pass(path, "before")
+        answer = await send()
+        await self._pass(path, "after")
+        return answer
+
+    async def _pass(self, path: str, moment: Moment) -> None:
+        if self._trigger.plan.is_empty:
+            return
+        writes = path != STATIC and is_write(path)
+        try:
+            await self._trigger.visit(host_point(path, moment))
+        except AnswerDropped as fault:
+            # Whether the effect came first is exactly what the caller of a write cannot know.
+            raise HostUnavailable(
+                "The note kernel did not answer: connection closed", path=path, is_ambiguous=writes
+            ) from fault
+        except FaultInjected as fault:
+            if fault.status is None:
+                raise HostApiError(fault.code, fault.message, path=path) from fault
+            is_refusal = 400 <= fault.status < 500
+            raise HostHttpError(
+                fault.status,
+                f"HTTP error: {fault.status} {fault.message}",
+                path=path,
+                is_ambiguous=writes and not is_refusal,
+            ) from fault

@@ -1,0 +1,251 @@
+"""One commit behind its boundary: ledger ``executing``, the host write, the read-back, the end state.
+
+Runs shielded, in the scheduler's own task, and may outlive its caller's patience (``abandon``). The host is written to
+at most once here; every way out leaves the row settled or, if the disk refuses, executing, which reads as unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import trio
+
+from kernel.errors import ToolError
+from kernel.faults.trigger import AnswerDropped, FaultInjected
+from kernel.host.base import HostApiError, HostError, HostHttpError
+from kernel.safety.intent import Intent, Outcome, Precondition
+from kernel.safety.leases import Lease
+from kernel.safety.ledger_store import AlreadyBegun, LedgerUnavailable
+from kernel.safety.limits import RECEIPT_BYTES_MAX
+from kernel.safety.receipt import safety_object
+from kernel.safety.rows import Row
+from kernel.safety.submission import in_doubt, rejected
+from kernel.safety.verdict import ReadBack, Verdict, judge
+from kernel.safety.write import WriteEvent
+
+if TYPE_CHECKING:
+    from kernel.safety.coordinator import WriteCoordinator
+
+# A handler that ends in one of these looked, and did nothing (the order of checks, after the handler).
+_REFUSALS: Final = frozenset(
+    {"permission_denied", "validation_error", "action_disabled", "not_found", "ambiguous", "conflict", "no_match"}
+)
+
+
+def in_doubt_error(request_id: str, cause: str, **details: Any) -> ToolError:
+    """``outcome_unknown``: begun, and nobody can say what became of it (R92)."""
+    return ToolError(
+        "outcome_unknown",
+        "The write was begun and its outcome is not known.",
+        outer=in_doubt(),
+        requestId=request_id,
+        cause=cause,
+        **details,
+    )
+
+
+class Commit:
+    """The executing part of one strict write."""
+
+    def __init__(
+        self,
+        coordinator: WriteCoordinator,
+        intent: Intent,
+        write: Callable[[], Awaitable[Outcome]],
+        row: Row,
+        lease: Lease | None,
+    ) -> None:
+        self._coordinator = coordinator
+        self._intent = intent
+        self._write = write
+        self._row = row
+        self._lease = lease
+        self._previous = None if lease is None else lease.digest
+        self._is_abandoned = False
+        self._is_settling = False
+
+    def abandon(self) -> None:
+        """The bound is over and the caller has been told ``outcome_unknown``: so says the row from now on.
+
+        A settlement that is already on its way to the disk may still say what is true.
+        """
+        self._is_abandoned = True
+        if not self._is_settling:
+            self._coordinator.ledger.doubt_nowait(self._row)
+
+    async def run(self) -> dict[str, Any]:
+        """The whole of it. Raises ToolError."""
+        await self._begin()
+        try:
+            await self._visit("commit.begun")
+            outcome = await self._write()
+            await self._visit("commit.written")
+        except Exception as error:
+            raise await self._write_failed(error) from error
+        if self._is_abandoned:
+            raise in_doubt_error(self._row.request_id, "the host answered after the bound")
+        verdict, result = await self._read_back(outcome)
+        return await self._settle(outcome, verdict, result)
+
+    # --- the steps ---
+
+    async def _begin(self) -> None:
+        ledger = self._coordinator.ledger
+        try:
+            await self._visit("commit.entered")
+            await ledger.begin(self._row)
+        except (LedgerUnavailable, FaultInjected) as error:
+            # Not recorded, so not executed: the caller may come again with the same id and credential.
+            ledger.unclaim(self._row)
+            self._give_lease_back()
+            raise ToolError("write_ledger_unavailable", str(error), outer=rejected()) from error
+        except AlreadyBegun as error:
+            ledger.doubt_nowait(self._row)
+            raise in_doubt_error(self._row.request_id, str(error)) from error
+
+    async def _write_failed(self, error: Exception) -> ToolError:
+        if await self._is_without_effect(error):
+            refusal = _as_tool_error(error)
+            self._give_lease_back()
+            await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code)
+            refusal.outer = {**refusal.outer, **rejected()}
+            return refusal
+        await self._settle_quietly(WriteEvent.REPLY_LOST)
+        return in_doubt_error(self._row.request_id, _cause(error))
+
+    async def _is_without_effect(self, error: Exception) -> bool:
+        """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
+        if self._is_abandoned:
+            return False
+        sent = None if self._intent.writes_sent is None else self._intent.writes_sent()
+        if sent == 0:
+            return True
+        if sent is None and isinstance(error, ToolError) and error.code in _REFUSALS:
+            return True
+        if not _is_host_refusal(error) or (sent is not None and sent > 1):
+            return False
+        if self._intent.precondition in (Precondition.NONE, Precondition.SOURCE):
+            return sent == 1
+        seen = await self._look(Outcome({}))
+        return not seen.cause and seen.digest == self._previous
+
+    async def _read_back(self, outcome: Outcome) -> tuple[Verdict, str | None]:
+        """Look until the verdict is final or the delays are used up; the last look counts (decision 26)."""
+        verdict, result = await self._judge(outcome)
+        for delay_s in self._coordinator.readback_delays_s:
+            if verdict.is_final or self._is_abandoned:
+                break
+            await trio.sleep(delay_s)
+            verdict, result = await self._judge(outcome)
+        try:
+            await self._visit("commit.observed")
+        except FaultInjected as fault:
+            return Verdict(WriteEvent.MISMATCHED, "unknown", is_final=True, cause=fault.message), result
+        return verdict, result
+
+    async def _judge(self, outcome: Outcome) -> tuple[Verdict, str | None]:
+        seen = await self._look(outcome)
+        return judge(outcome, self._previous, seen, self._intent.precondition), seen.digest
+
+    async def _look(self, outcome: Outcome) -> ReadBack:
+        intent = self._intent
+        try:
+            if intent.precondition is Precondition.NONE:
+                return ReadBack(is_as_asked=intent.confirm is None or await intent.confirm(outcome))
+            seen, state = await self._coordinator.observe(intent)
+            is_as_asked = outcome.expectation is None or outcome.expectation(seen)
+            if is_as_asked and intent.confirm is not None:
+                is_as_asked = await intent.confirm(outcome)
+            return ReadBack(state, is_as_asked)
+        except Exception as error:
+            return ReadBack(cause=_cause(error) or type(error).__name__)
+
+    async def _settle(self, outcome: Outcome, verdict: Verdict, result: str | None) -> dict[str, Any]:
+        if verdict.event is not WriteEvent.VERIFIED:
+            await self._settle_quietly(verdict.event, previous=self._previous, result=result)
+            raise self._mismatch(verdict, result)
+        extra = dict(outcome.replay) if outcome.replay and _is_small(outcome.replay) else {}
+        facts = {
+            "previous": self._previous,
+            "result": result,
+            "transaction_state": verdict.transaction_state,
+            "extra": extra,
+        }
+        if self._is_abandoned:
+            raise in_doubt_error(self._row.request_id, "the host answered after the bound")
+        self._is_settling = True
+        try:
+            settled = await self._coordinator.ledger.settle(self._row, verdict.event, **facts)
+        except LedgerUnavailable as error:
+            raise self._unrecorded(verdict, result, error) from error
+        await self._visit("commit.settled")
+        safety = safety_object(
+            settled.receipt(), self._coordinator.pool, is_replay=False, was_attempted=outcome.changed is not False
+        )
+        return {**outcome.payload, "safety": safety}
+
+    async def _settle_quietly(self, event: WriteEvent, **facts: Any) -> None:
+        """Settle a row whose answer is an error anyway: a disk that refuses leaves it executing, which is as bad."""
+        if self._is_abandoned:
+            return
+        self._is_settling = True
+        try:
+            await self._coordinator.ledger.settle(self._row, event, **facts)
+        except LedgerUnavailable:
+            return
+
+    def _unrecorded(self, verdict: Verdict, result: str | None, error: LedgerUnavailable) -> ToolError:
+        if verdict.transaction_state == "no_change" and verdict.is_final:
+            return ToolError("idempotency_unavailable", str(error), outer=rejected(), requestId=self._row.request_id)
+        told = {} if result is None else {"resultHash": self._coordinator.pool.short(result)}
+        return in_doubt_error(self._row.request_id, str(error), **told)
+
+    def _mismatch(self, verdict: Verdict, result: str | None) -> ToolError:
+        hashes = {"previousHash": self._previous, "resultHash": result}
+        told = self._coordinator.pool.shorten({name: value for name, value in hashes.items() if value is not None})
+        return ToolError(
+            "readback_mismatch",
+            "The host answered, and the target does not confirm the write.",
+            outer=in_doubt(),
+            requestId=self._row.request_id,
+            cause=verdict.cause,
+            **told,
+        )
+
+    def _give_lease_back(self) -> None:
+        if self._lease is not None:
+            self._coordinator.leases.give_back(self._lease, now=self._coordinator.clock.now())
+
+    async def _visit(self, stage: str) -> None:
+        await self._coordinator.trigger.visit(f"write.{stage}")
+
+
+def _is_host_refusal(error: BaseException | None) -> bool:
+    """The host answered, with its own refusal: the error itself, or the one a tool put into words."""
+    while error is not None:
+        if isinstance(error, HostError):
+            return isinstance(error, HostApiError | HostHttpError) and not error.is_ambiguous
+        error = error.__cause__ if isinstance(error, ToolError) else None
+    return False
+
+
+def _as_tool_error(error: Exception) -> ToolError:
+    if isinstance(error, ToolError):
+        return error
+    if isinstance(error, HostApiError):
+        return ToolError("api_error", error.message, apiCode=error.api_code)
+    if isinstance(error, HostError):
+        return ToolError("host_unavailable", error.message)
+    return ToolError("internal_error", f"{type(error).__name__}: {error}")
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, AnswerDropped):
+        return "the answer was lost"
+    return str(error)
+
+
+def _is_small(extra: Any) -> bool:
+    return len(json.dumps(extra, ensure_ascii=False).encode("utf-8", "surrogatepass")) <= RECEIPT_BYTES_MAX
