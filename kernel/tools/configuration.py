@@ -1,0 +1,147 @@
+"""The plugin's settings as one call sees them: switches, strict mode, memory, budgets (decision 5). Does no I/O."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kernel.tools.limits import UPLOAD_LARGE_MB_DEFAULT
+from kernel.tools.registry import TOOLS, Action, Tool
+
+PLUGIN_FOLDER: Final = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/"
+TOOLS_FILE: Final = PLUGIN_FOLDER + "mcpToolsConfig"
+PERMISSIONS_FILE: Final = PLUGIN_FOLDER + "notebookPermissions"
+HTTP_FILE: Final = PLUGIN_FOLDER + "mcpHttpSettings"
+
+UPLOAD_LARGE_MB_MIN: Final = 1
+UPLOAD_LARGE_MB_MAX: Final = 1024
+# kernelOptions: default, least, greatest.
+_OPTIONS: Final[Mapping[str, tuple[int, int, int]]] = {
+    "readMaxRequests": (128, 16, 512),
+    "readMaxMiB": (8, 1, 64),
+    "readTimeoutMs": (30_000, 1_000, 120_000),
+    "readRetries": (3, 0, 3),
+    "templateMaxMiB": (16, 1, 32),
+}
+
+
+class ConfigurationUnreadable(Exception):
+    """The settings file is there and is not what it should be: switches are not guessed."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelOptions:
+    """``mcpHttpSettings.kernelOptions``, clamped."""
+
+    read_requests_max: int = 128
+    read_mib_max: int = 8
+    read_timeout_ms: int = 30_000
+    read_retries: int = 3
+    template_mib_max: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What mcpToolsConfig and mcpHttpSettings say. ``raw`` is the whole file, for writing back what was not touched."""
+
+    raw: Mapping[str, Any] = field(default_factory=dict)
+    options: KernelOptions = field(default_factory=KernelOptions)
+
+    def is_enabled(self, action: Action) -> bool:
+        """Whether an action is switched on; what the file does not say is as the table says."""
+        section = self._section(action.tool)
+        if section.get("enabled") is False:
+            return False
+        switch = _mapping(section.get("actions")).get(action.name)
+        return switch if isinstance(switch, bool) else action.is_on
+
+    def enabled_actions(self, tool: Tool) -> tuple[Action, ...]:
+        return tuple(action for action in tool.actions if self.is_enabled(action))
+
+    def enabled_tools(self) -> tuple[Tool, ...]:
+        """The tools with at least one action, in order."""
+        return tuple(tool for tool in TOOLS.values() if self.enabled_actions(tool))
+
+    @property
+    def is_strict(self) -> bool:
+        return _mapping(self.raw.get("writeSafety")).get("strictMode") is not False
+
+    @property
+    def slims_results(self) -> bool:
+        return _mapping(self.raw.get("debug")).get("slimResponses") is not False
+
+    @property
+    def softens_errors(self) -> bool:
+        return _mapping(self.raw.get("errorReporting")).get("softRecoverableErrors") is True
+
+    @property
+    def includes_native_tools(self) -> bool:
+        return self._section("extension").get("includeNativeTools") is True
+
+    @property
+    def blocked_tools(self) -> frozenset[str]:
+        names = self._section("extension").get("blockedTools")
+        return frozenset(str(name) for name in names) if isinstance(names, list) else frozenset()
+
+    @property
+    def upload_large_mb(self) -> int:
+        value = self._section("file").get("uploadLargeFileThresholdMB")
+        return _clamped(value, UPLOAD_LARGE_MB_DEFAULT, UPLOAD_LARGE_MB_MIN, UPLOAD_LARGE_MB_MAX)
+
+    @property
+    def user_rules(self) -> str:
+        return _text(self.raw.get("userRulesText"))
+
+    @property
+    def memory(self) -> str:
+        return _text(self.raw.get("agentSiyuanMemoryText"))
+
+    @property
+    def memory_updated_at(self) -> str | None:
+        """When the memory was last written (ISO 8601), or None."""
+        return _text(self.raw.get("agentSiyuanMemoryUpdatedAt")) or None
+
+    def _section(self, name: str) -> Mapping[str, Any]:
+        return _mapping(self.raw.get(name))
+
+
+def read_configuration(tools: bytes | None, http: bytes | None) -> Configuration:
+    """The settings in the two files; None where there is none.
+
+    Raises:
+        ConfigurationUnreadable: mcpToolsConfig is not a JSON object. A broken mcpHttpSettings leaves the defaults: it
+            holds no switch that could be opened by accident.
+    """
+    raw = _object(tools)
+    if raw is None:
+        raise ConfigurationUnreadable("mcpToolsConfig is not a JSON object")
+    settings = _mapping((_object(http) or {}).get("kernelOptions"))
+    values = [_clamped(settings.get(name), *bounds) for name, bounds in _OPTIONS.items()]
+    return Configuration(raw, KernelOptions(*values))
+
+
+def _object(content: bytes | None) -> dict[str, Any] | None:
+    if content is None or not content.strip():
+        return {}
+    try:
+        parsed = json.loads(content)
+    except ValueError:
+        return None
+    return parsed if isinstance(parsed, dict) else None
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _clamped(value: Any, default: int, least: int, greatest: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return default
+    return min(max(math.floor(value), least), greatest)
