@@ -177,6 +177,19 @@ class Scheduler:
         self._start_assigned()
         return cast("T", await self._answer(ticket))
 
+    def submit(self, ticket: Ticket, lane: Lane, work: Work[T], *, on_answer: Callable[[Outcome[T]], None]) -> None:
+        """``perform`` for a caller that waits for other things too: it hears through ``on_answer`` only, exactly once.
+
+        Raises:
+            RequestCancelled: cancelled by name before; ``on_answer`` is not called.
+            LocalProtocolError: the ticket was performed before.
+        """
+        self._require_runners()
+        self._admission.enqueue(ticket, lane)
+        ticket.work = work
+        ticket.on_answer = on_answer
+        self._start_assigned()
+
     async def perform_inline(self, ticket: Ticket, lane: Lane, work: Callable[[Ticket], T]) -> T:
         """``perform`` for a work that never waits: it runs in the calling task, without a checkpoint, if a slot is
         free and nobody waits; otherwise it queues as any other."""
