@@ -10,11 +10,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
+    from kernel.errors import ToolError
     from scheduler.ticket import Lane, Ticket
 
-    from kernel.errors import ToolError
-
 Era = Literal["handshake", "modern", "internal"]
+
+
+class Channel(Protocol):
+    """What a running call may send its client before its answer. Never blocks; drops what the client did not ask for."""
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """``notifications/progress``; nothing without a progress token. ``progress`` must grow."""
+        ...
+
+    def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        """``notifications/message``; nothing below the level that the client asked for."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,7 @@ class Caller:
     has_form_elicitation: bool = False
     has_apps: bool = False
     transport: str = "kernel"
+    channel: Channel | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True)
