@@ -82,11 +82,11 @@ class AlreadyBegun(Exception):
 
 
 class LedgerStore:
-    """The open ledger. ``on_open`` is called with the connection each time the file was opened (recovery)."""
+    """The ledger of one file. Each time it is opened, what an earlier process left executing becomes unknown."""
 
-    def __init__(self, path: Path, *, on_open: Callable[[sqlite3.Connection], None] | None = None) -> None:
+    def __init__(self, path: Path, wall_ms: Callable[[], int]) -> None:
         self._path = path
-        self._on_open = on_open
+        self._wall_ms = wall_ms
         self._connection: sqlite3.Connection | None = None
         self.syncs = 0
 
@@ -120,8 +120,7 @@ class LedgerStore:
             connection = _connect(self._path)
             try:
                 _prepare(connection)
-                if self._on_open is not None:
-                    self._on_open(connection)
+                recover(self._wall_ms())(connection)
             except BaseException:
                 connection.close()
                 raise

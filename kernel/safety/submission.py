@@ -81,11 +81,11 @@ def checked_request_id(value: object) -> str:
     return value
 
 
-def rejected() -> dict[str, Any]:
-    """The keys beside ``error`` of a strict call that executed nothing."""
+def rejected(mode: str = "strict") -> dict[str, Any]:
+    """The keys beside ``error`` of a call that executed nothing. ``mode``: ``strict`` or ``legacy``."""
     return {
         "success": False,
-        "writeSafetyMode": "strict",
+        "writeSafetyMode": mode,
         "writeAttempted": False,
         "writeExecuted": False,
         "transactionState": "rejected",

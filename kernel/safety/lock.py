@@ -1,0 +1,106 @@
+"""One coordinator per workspace: a lock file that says who it is (decision 7). Synchronous.
+
+The lock is the operating system's, on one byte far behind the text, so it ends with its holder, however that ends, and
+a file left behind by a dead process is simply taken over. The text (JSON, one line) is for those who find it held:
+the owner's URL to delegate to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+# Behind any text: on Windows a locked byte cannot be read by others, and the text must be.
+_LOCKED_BYTE: Final = 1 << 30
+_TEXT_BYTES_MAX: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Who coordinates the workspace. ``url``: the plugin endpoint, "" until its port is known."""
+
+    pid: int
+    url: str = ""
+
+
+class HeldElsewhere(Exception):
+    """Another process coordinates this workspace; ``owner`` as far as it has said."""
+
+    def __init__(self, owner: Owner | None) -> None:
+        where = f" at {owner.url}" if owner is not None and owner.url else ""
+        by = f" by process {owner.pid}" if owner is not None else ""
+        super().__init__(f"the workspace is coordinated{by}{where}")
+        self.owner = owner
+
+
+class CoordinatorLock:
+    """The held lock. ``acquire`` it, ``announce`` the URL once it is known, ``release`` it at the end."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, path: Path, *, url: str = "") -> CoordinatorLock:
+        """Take the lock.
+
+        Raises:
+            HeldElsewhere: a living process has it.
+            OSError: the folder cannot be written.
+        """
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            _lock(descriptor)
+        except OSError:
+            os.close(descriptor)
+            raise HeldElsewhere(read_owner(path)) from None
+        lock = cls(path, descriptor)
+        lock.announce(url)
+        return lock
+
+    def announce(self, url: str) -> None:
+        """Say where the owner answers."""
+        text = json.dumps(asdict(Owner(os.getpid(), url))).encode() + b"\n"
+        os.lseek(self._descriptor, 0, os.SEEK_SET)
+        os.ftruncate(self._descriptor, 0)
+        os.write(self._descriptor, text)
+
+    def release(self) -> None:
+        """Give the lock up. The file stays: removing it would race with the next owner."""
+        if self._descriptor < 0:
+            return
+        descriptor, self._descriptor = self._descriptor, -1
+        with contextlib.suppress(OSError):
+            os.ftruncate(descriptor, 0)
+        os.close(descriptor)
+
+
+def read_owner(path: Path) -> Owner | None:
+    """Who the file says the owner is; None where nothing sensible stands. Says nothing about a living process."""
+    try:
+        with path.open("rb") as file:
+            told = json.loads(file.read(_TEXT_BYTES_MAX))
+        return Owner(int(told["pid"]), str(told["url"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(descriptor: int) -> None:
+        os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+
+else:
+    import fcntl
+
+    def _lock(descriptor: int) -> None:
+        # flock belongs to the open file, not to the process: two coordinators in one process exclude each other too.
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
