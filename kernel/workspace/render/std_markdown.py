@@ -50,10 +50,11 @@ INDEX_STYLE: Final = MarkdownStyle()
 
 
 def std_markdown(node: Node, style: MarkdownStyle = INDEX_STYLE) -> str:
-    """``node`` and all below it as Markdown, blanks trimmed at both ends."""
+    """``node`` and all below it as Markdown, blanks trimmed at both ends (an export keeps those of its first line)."""
     writer = _Writer(style)
     writer.node(node)
-    return "".join(writer.page.parts).strip(_BLANKS)
+    text = "".join(writer.page.parts)
+    return text.strip(_BLANKS) if style.root is None else text.rstrip(" \t\n").lstrip("\n")
 
 
 def is_chart_code(code: Node) -> bool:
@@ -363,6 +364,16 @@ class _Writer:
     def emoji_alias(self, node: Node) -> None:
         self.write(node.data)
 
+    def footnote_mark(self, node: Node) -> None:
+        self.write(f"[{node.data}]")
+
+    def footnote(self, node: Node) -> None:
+        self.pages.append(_Page())
+        self.write(f"[{node.data}]: ")
+        self.children(node)
+        first, *lines = "".join(self.pages.pop().parts).split("\n")
+        self.page.parts += [f"{first}\n", *[f"    {line}\n" if line else "\n" for line in lines]]
+
     def span_attributes(self, node: Node) -> None:
         if self.style.has_span_attributes:
             self.write(node.data)
@@ -386,7 +397,7 @@ def plain_text(node: Node) -> str:
     """The text of an inline: texts, marks and alternative texts, nothing else."""
     parts: list[str] = []
     for below in node.walk():
-        if below.type in ("NodeText", "NodeLinkText"):
+        if below.type in ("NodeText", "NodeLinkText", "NodeFootnotesRef"):
             parts.append(below.data)
         elif below.type == "NodeTextMark":
             parts.append(inlines.mark_text(below))
@@ -468,5 +479,7 @@ _VISITORS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeEmojiAlias": _Writer.emoji_alias,
     "NodeEmojiImg": _Writer.children,
     "NodeKramdownSpanIAL": _Writer.span_attributes,
+    "NodeFootnotesRef": _Writer.footnote_mark,
+    "NodeFootnotesDef": _Writer.footnote,
     "NodeBlockquoteMarker": _Writer.nothing,
 }

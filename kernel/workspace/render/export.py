@@ -1,0 +1,252 @@
+"""[core] exportMdContent: a document as Markdown for other programs. Source: siyuan-markdown section 5.
+
+The tree is copied, changed into what Markdown can say (embeds into blocks, references into links or footnotes …), and
+printed by ``std_markdown``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from kernel.workspace.limits import ANCHOR_RUNES_MAX
+from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.nodes import BLOCK_TYPES
+from kernel.workspace.render.embeds import EMBED_AS_QUOTES, Embeds
+from kernel.workspace.render.footnotes import (
+    BLOCK_LINK,
+    Footnotes,
+    footnote_mark,
+    is_block_link,
+    reference_text,
+    section,
+    target_of,
+)
+from kernel.workspace.render.inlines import is_in_cell, is_mark, mark_text, mark_types
+from kernel.workspace.render.std_markdown import MarkdownStyle, std_markdown
+from kernel.workspace.tree import Node
+
+REF_BLOCK_LINK, REF_ANCHOR, REF_FOOTNOTE = 2, 3, 4
+_EMPTY_PARAGRAPH: Final = "\u200d"
+_SUPER_BLOCK_MARKERS: Final = frozenset(
+    {"NodeSuperBlockOpenMarker", "NodeSuperBlockLayoutMarker", "NodeSuperBlockCloseMarker"}
+)
+_COVER: Final = re.compile(r"background-image:\s?url\((.*)\)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ExportOptions:
+    """What a caller may choose; the defaults are those of a fresh kernel."""
+
+    ref_mode: int = REF_FOOTNOTE
+    embed_mode: int = EMBED_AS_QUOTES
+    heading_embed_mode: int = 0
+    adds_title: bool = True
+    keeps_memos: bool = False
+    has_image_tags: bool = False
+    adjusts_heading_level: bool = False
+    tag_markers: tuple[str, str] = ("#", "#")
+    ref_brackets: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSources:
+    """What an export asks of the workspace."""
+
+    node_of: Callable[[str], Node | None] = lambda _block_id: None
+    ref_text: Callable[[str], str] = lambda block_id: block_id
+    query: Callable[[str], list[Node]] = field(default=lambda _statement: [])
+    view_table: Callable[[Node], Node | None] = lambda _view: None
+
+
+def export_markdown(root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> str:
+    """The Markdown of a document (``block`` is ``root``) or of one block of it, without front matter."""
+    return _Export(root, block, options, sources).markdown()
+
+
+def front_matter(root: Node, instant: Callable[[str], str]) -> str:
+    """The YAML head of an export. ``instant`` turns a 14-digit stamp into ``yyyy-MM-ddTHH:mm:ssZ``, "" into now."""
+    shown = {name: unescaped_attribute(value) for name, value in root.properties.items()}
+    updated = instant(shown.get("updated", ""))
+    created = instant(root.id[:14]) if root.id else updated
+    lines = ["---"]
+    if title := shown.get("title"):
+        lines.append(f"title: {title}")
+    lines += [f"date: {created}", f"lastmod: {updated}"]
+    if tags := shown.get("tags"):
+        lines.append("tags:")
+        lines += ["  - '" + tag.replace("'", "''") + "'" for tag in tags.split(",")]
+    return "\n".join((*lines, "---", "", ""))
+
+
+class _Export:
+    """One export: the copy that it changes, and what it is told about the rest of the workspace."""
+
+    def __init__(self, root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> None:
+        self.options = options
+        self.sources = sources
+        self.source = root
+        self.is_whole = block is root
+        shown = root.children if self.is_whole else section(block)
+        self.copy = Node("NodeDocument", id=root.id, properties=dict(root.properties))
+        for child in shown:
+            self.copy.append(child.clone())
+
+    def markdown(self) -> str:
+        options, copy = self.options, self.copy
+        Embeds(self.sources.query, options.embed_mode, options.heading_embed_mode).resolve(copy)
+        self._links_become_refs()
+        ids = frozenset(node.id for node in copy.walk() if node.id)
+        footnotes = Footnotes(self.sources.node_of, self._anchor, ids)
+        if options.ref_mode == REF_FOOTNOTE:
+            footnotes.collect(self._collected_root())
+        for node in list(copy.walk()):
+            self._change(node, footnotes, ids)
+        if options.ref_mode == REF_FOOTNOTE:
+            self._append_definitions(footnotes)
+        if options.adds_title:
+            self._prepend_title()
+        self._prepend_cover()
+        for node in list(copy.walk()):
+            self._finish(node)
+        if options.adjusts_heading_level and not self.is_whole:
+            self._adjust_heading_level()
+        style = MarkdownStyle(
+            has_super_block_braces=False,
+            has_span_attributes=False,
+            normalizes_tasks=True,
+            has_image_tags=options.has_image_tags,
+            root=copy,
+        )
+        return std_markdown(copy, style) + "\n"
+
+    # --- references ------------------------------------------------------------------------------------------
+    def _links_become_refs(self) -> None:
+        for node in self.copy.walk():
+            if is_block_link(node):
+                rest = " ".join(mark_types(node)).removeprefix("a").strip()
+                node.fields["TextMarkBlockRefID"] = target_of(node)
+                node.fields["TextMarkBlockRefSubtype"] = "s"
+                node.fields["TextMarkType"] = f"{rest} block-ref".strip()
+
+    def _collected_root(self) -> Node:
+        """Footnotes are numbered over the whole document, even when one block of it is exported."""
+        return self.source if not self.is_whole else self.copy
+
+    def _anchor(self, node: Node) -> str:
+        if node.type in BLOCK_TYPES:
+            return self.sources.ref_text(node.id)
+        text = reference_text(node) or self.sources.ref_text(target_of(node))
+        return text if len(text) <= ANCHOR_RUNES_MAX else f"{text[:ANCHOR_RUNES_MAX]}..."
+
+    def _change(self, node: Node, footnotes: Footnotes, ids: frozenset[str]) -> None:
+        """First pass, before footnotes and title are there."""
+        if node.type in _SUPER_BLOCK_MARKERS:
+            node.detach()
+        elif node.type == "NodeMathBlockContent":
+            node.data = node.data.strip()
+        elif node.type == "NodeTextMark":
+            self._change_mark(node, footnotes, ids)
+
+    def _change_mark(self, node: Node, footnotes: Footnotes, ids: frozenset[str]) -> None:
+        fields = node.fields
+        if is_mark(node, "inline-memo") and not self.options.keeps_memos:
+            fields["TextMarkInlineMemoContent"] = ""
+        if is_mark(node, "inline-math"):
+            fields["TextMarkInlineMathContent"] = str(fields.get("TextMarkInlineMathContent", "")).strip()
+        elif is_mark(node, "file-annotation-ref"):
+            if "/" in str(fields.get("TextMarkFileAnnotationRefID", "")):
+                node.detach()
+        elif is_mark(node, "tag"):
+            before, after = self.options.tag_markers
+            node.type, node.data, node.fields = "NodeText", f"{before}{mark_text(node)}{after}", {}
+        elif is_mark(node, "block-ref"):
+            self._change_ref(node, footnotes, ids)
+
+    def _change_ref(self, node: Node, footnotes: Footnotes, ids: frozenset[str]) -> None:
+        target_id = target_of(node)
+        before, after = self.options.ref_brackets
+        text = f"{before}{self._anchor(node)}{after}"
+        types = " ".join(mark_types(node))
+        rest = types.replace("block-ref", "").strip()
+        if self.options.ref_mode == REF_BLOCK_LINK:
+            node.fields = {
+                "TextMarkType": f"a {types}",
+                "TextMarkAHref": f"{BLOCK_LINK}{target_id}",
+                "TextMarkTextContent": text,
+            }
+        elif self.options.ref_mode == REF_ANCHOR:
+            node.fields = {"TextMarkType": rest, "TextMarkTextContent": text}
+        elif self.options.ref_mode == REF_FOOTNOTE:
+            if target_id in ids:
+                node.fields |= {
+                    "TextMarkType": f"a {types}",
+                    "TextMarkAHref": f"#{target_id}",
+                    "TextMarkTextContent": text,
+                }
+            elif (footnote := footnotes.by_id.get(target_id)) is not None:
+                node.insert_after(footnote_mark(footnote))
+                if rest:
+                    node.fields = {"TextMarkType": rest, "TextMarkTextContent": text}
+                else:
+                    node.type, node.data, node.fields = "NodeText", text, {}
+
+    def _append_definitions(self, footnotes: Footnotes) -> None:
+        definitions = footnotes.definitions(self.copy.id)
+        marks = {
+            node.data for top in (self.copy, *definitions) for node in top.walk() if node.type == "NodeFootnotesRef"
+        }
+        kept = [definition for definition in definitions if definition.data in marks]
+        if kept:
+            self.copy.append(Node("NodeFootnotesDefBlock", children=kept))
+
+    # --- head and last touches -------------------------------------------------------------------------------
+    def _prepend_title(self) -> None:
+        title = unescaped_attribute(self.copy.properties.get("title", ""))
+        heading = Node("NodeHeading", fields={"HeadingLevel": 1}, children=[Node("NodeText", data=title)])
+        self.copy.insert(0, heading)
+
+    def _prepend_cover(self) -> None:
+        cover = _COVER.search(unescaped_attribute(self.copy.properties.get("title-img", "")).strip())
+        if cover is None:
+            return
+        image = Node("NodeImage", data="span")
+        for kind, data in (
+            ("NodeBang", ""),
+            ("NodeOpenBracket", ""),
+            ("NodeLinkText", "image"),
+            ("NodeCloseBracket", ""),
+            ("NodeOpenParen", ""),
+            ("NodeLinkDest", cover.group(1).strip("\"'")),
+            ("NodeCloseParen", ""),
+        ):
+            image.append(Node(kind, data=data))
+        self.copy.insert(0, Node("NodeParagraph", children=[image]))
+
+    def _finish(self, node: Node) -> None:
+        """Second pass, over everything that will be printed."""
+        if node.type in _SUPER_BLOCK_MARKERS:
+            node.detach()
+        elif node.type == "NodeParagraph" and not node.children:
+            node.append(Node("NodeText", data=_EMPTY_PARAGRAPH))
+        elif node.type == "NodeText":
+            node.data = node.data.replace("\n", "  \n")
+        elif node.type == "NodeBr" and not is_in_cell(node):
+            node.type, node.data = "NodeText", "\n"
+        elif node.type == "NodeAttributeView" and (table := self.sources.view_table(node)) is not None:
+            node.insert_before(table)
+            node.detach()
+
+    def _adjust_heading_level(self) -> None:
+        """The first heading of an exported block becomes the first level below the title."""
+        start = 1 if self.options.adds_title else 0
+        first = next((node for node in self.copy.children[start:] if node.type == "NodeHeading"), None)
+        if first is None:
+            return
+        shift = (2 if self.options.adds_title else 1) - int(first.fields.get("HeadingLevel", 1))
+        for top in section(first):
+            for node in top.walk():
+                if node.type == "NodeHeading":
+                    node.fields["HeadingLevel"] = min(6, max(1, int(node.fields.get("HeadingLevel", 1)) + shift))

@@ -1,0 +1,150 @@
+"""[core] References that leave the exported blocks become footnotes (refMode 4). Source: siyuan-markdown section 5."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.render.inlines import is_mark, mark_text
+from kernel.workspace.tree import Node
+
+_NESTED_MAX: Final = 4096  # references followed from footnote to footnote
+_SHORT_RUNES_MAX: Final = 64  # a paragraph of the same document is cut to this when it is a footnote
+BLOCK_LINK: Final = "siyuan://blocks/"
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """One target outside the export: its number and the anchor of its first reference."""
+
+    number: int
+    anchor: str
+
+
+@dataclass(slots=True)
+class Footnotes:
+    """The footnotes of one export, in the order of their first reference."""
+
+    node_of: Callable[[str], Node | None]
+    anchor_of: Callable[[Node], str]
+    exported_ids: frozenset[str]
+    by_id: dict[str, Footnote] = field(default_factory=dict)
+    followed: int = 0
+
+    def collect(self, top: Node) -> None:
+        """Number every reference below ``top`` that leaves the export, and those below their targets."""
+        pending = [top]
+        while pending and self.followed < _NESTED_MAX:
+            node = pending.pop()
+            if not is_reference(node):
+                pending.extend(reversed(node.children))
+                continue
+            target_id = target_of(node)
+            # A reference that lost its id stays as it is written.
+            if not target_id or target_id in self.by_id or target_id in self.exported_ids:
+                continue
+            self.by_id[target_id] = Footnote(len(self.by_id) + 1, self.anchor_of(node))
+            self.followed += 1
+            target = self.node_of(target_id)
+            if target is not None:
+                # Depth first: what the target refers to is numbered before what follows this reference.
+                pending.extend(reversed(section(target)))
+
+    def definitions(self, document_id: str) -> list[Node]:
+        """The footnotes' texts as NodeFootnotesDef nodes; targets that do not exist have none."""
+        found: list[Node] = []
+        for target_id, footnote in self.by_id.items():
+            target = self.node_of(target_id)
+            if target is None:
+                continue
+            definition = Node("NodeFootnotesDef", data=f"^{footnote.number}")
+            for part in self._parts(target, document_id):
+                copy = part.clone()
+                definition.append(copy)
+                self._link(copy)
+            found.append(definition)
+        return found
+
+    def _parts(self, target: Node, document_id: str) -> list[Node]:
+        is_same_document = _root(target).id == document_id
+        if target.type == "NodeDocument":
+            title = unescaped_attribute(target.properties.get("title", ""))
+            heading = Node("NodeHeading", fields={"HeadingLevel": 1}, children=[Node("NodeText", data=title)])
+            return [heading, *target.children]
+        if target.type == "NodeHeading" and not is_same_document:
+            return section(target)
+        if target.type == "NodeParagraph" and is_same_document:
+            return [self._shortened(target)]
+        if target.type == "NodeListItem":
+            parent = target.parent
+            fields = dict(parent.fields) if parent is not None else {}
+            return [Node("NodeList", fields=fields, children=[target.clone()])]
+        return [target]
+
+    def _shortened(self, paragraph: Node) -> Node:
+        text = self.anchor_of(paragraph)
+        if len(text) <= _SHORT_RUNES_MAX:
+            return paragraph
+        return Node("NodeParagraph", children=[Node("NodeText", data=f"{text[:_SHORT_RUNES_MAX]}...")])
+
+    def _link(self, top: Node) -> None:
+        """References inside a footnote: to another footnote, or back into the export."""
+        for node in list(top.walk()):
+            if not is_mark(node, "block-ref") or node.parent is None:
+                continue
+            target_id = target_of(node)
+            footnote = self.by_id.get(target_id)
+            if footnote is not None:
+                node.insert_before(Node("NodeText", data=footnote.anchor))
+                node.insert_before(footnote_mark(footnote))
+                node.detach()
+            elif target_id in self.exported_ids:
+                node.fields = {**node.fields, "TextMarkType": "a", "TextMarkAHref": f"#{target_id}"}
+
+
+def footnote_mark(footnote: Footnote) -> Node:
+    return Node("NodeFootnotesRef", data=f"^{footnote.number}")
+
+
+def is_reference(node: Node) -> bool:
+    """A block reference or a link to a block."""
+    if node.type != "NodeTextMark":
+        return False
+    return is_mark(node, "block-ref") or is_block_link(node)
+
+
+def is_block_link(node: Node) -> bool:
+    return is_mark(node, "a") and str(node.fields.get("TextMarkAHref", "")).startswith(BLOCK_LINK)
+
+
+def target_of(node: Node) -> str:
+    if is_mark(node, "block-ref"):
+        return str(node.fields.get("TextMarkBlockRefID", ""))
+    return str(node.fields.get("TextMarkAHref", "")).removeprefix(BLOCK_LINK)
+
+
+def section(node: Node) -> list[Node]:
+    """A heading with the blocks under it; any other block alone."""
+    if node.type != "NodeHeading" or node.parent is None:
+        return [node]
+    level = int(node.fields.get("HeadingLevel", 1))
+    found = [node]
+    for sibling in node.parent.children[node.index() + 1 :]:
+        if sibling.type == "NodeHeading" and int(sibling.fields.get("HeadingLevel", 1)) <= level:
+            break
+        found.append(sibling)
+    return found
+
+
+def reference_text(node: Node) -> str:
+    """The anchor of a reference as it is shown, entities undone."""
+    return html.unescape(mark_text(node))
+
+
+def _root(node: Node) -> Node:
+    while node.parent is not None:
+        node = node.parent
+    return node
