@@ -1,0 +1,218 @@
+"""The way back of one POST: JSON if the answer comes first, an event stream once anything else must be said.
+
+The producer side (``progress``, ``log``, ``ask``, ``finish``) is synchronous and bounded; the shell that owns the
+connection waits with ``wait`` and writes. Holds no rule of an era but the ones a client's declaration sets.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import trio
+from msgspec import UNSET
+
+from kernel.mcp.capabilities import declares
+from kernel.mcp.jsonrpc import SSE_KEEP_ALIVE, Reply, notification_message, request_message, sse_event, sse_frame
+from kernel.mcp.limits import EVENTS_BUFFERED_MAX, KEEP_ALIVE_S, SEND_S_MAX, SERVER_REQUEST_S_MAX
+from kernel.mcp.modern_era import reaches
+from kernel.mcp.sessions import Session
+from kernel.wire import ClientGone, StreamWriter
+
+
+class InputRequired(Exception):
+    """A handler cannot go on without the client's input (modern era): the result asks for it."""
+
+    def __init__(self, requests: Mapping[str, Any], state: str | None = None) -> None:
+        super().__init__("input required")
+        self.requests = requests
+        self.state = state
+
+    def result(self) -> dict[str, Any]:
+        wire: dict[str, Any] = {}
+        if self.requests:
+            wire["inputRequests"] = dict(self.requests)
+        if self.state is not None:
+            wire["requestState"] = self.state
+        return wire
+
+
+class ClientRefused(Exception):
+    """The client answered a request of ours with an error, not at all, or cannot be asked."""
+
+
+class PostChannel:
+    """One request's channel. ``takes_events`` False: everything but the answer is dropped."""
+
+    __slots__ = (
+        "_answer",
+        "_events",
+        "_news",
+        "_progress",
+        "capabilities",
+        "input_responses",
+        "is_impatient",
+        "is_watched",
+        "log_level",
+        "on_finish",
+        "progress_token",
+        "request_state",
+        "session",
+        "status",
+        "takes_events",
+    )
+
+    def __init__(
+        self,
+        *,
+        takes_events: bool,
+        capabilities: Mapping[str, Any],
+        progress_token: int | str | None = None,
+        log_level: str | None = None,
+        session: Session | None = None,
+        input_responses: Any = UNSET,
+        request_state: Any = None,
+    ) -> None:
+        self.takes_events = takes_events
+        self.capabilities = capabilities
+        self.progress_token = progress_token
+        self.log_level = log_level
+        self.session = session
+        self.input_responses = input_responses
+        self.request_state = request_state
+        self._events: deque[bytes] = deque()
+        self._answer: bytes | None = None
+        self._news: trio.Event | None = None
+        self._progress: float | None = None
+        self.on_finish: Callable[[], None] | None = None
+        self.status = 200  # what the answer travels with as long as it travels alone
+        self.is_watched = False
+        self.is_impatient = False
+
+    # --- the producer's side ---
+
+    def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        if self.progress_token is None or (self._progress is not None and progress <= self._progress):
+            return
+        self._progress = progress
+        params: dict[str, Any] = {"progressToken": self.progress_token, "progress": progress}
+        if total is not None:
+            params["total"] = total
+        if message is not None:
+            params["message"] = message
+        self._push(notification_message("notifications/progress", params))
+
+    def log(self, level: str, data: Any, logger: str | None = None) -> None:
+        if not reaches(level, self.log_level):
+            return
+        params = {"level": level, "data": data} if logger is None else {"level": level, "logger": logger, "data": data}
+        self._push(notification_message("notifications/message", params))
+
+    def declares(self, name: str) -> bool:
+        """Whether the client declared that top-level capability."""
+        return declares(self.capabilities, name)
+
+    async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Send the client a request on this stream and wait for its reply (handshake sessions only).
+
+        Raises:
+            ClientRefused
+        """
+        session = self.session
+        if session is None or not self.takes_events:
+            raise ClientRefused("there is no session or no stream to ask on")
+        session.requests_sent += 1
+        request_id = session.requests_sent
+        replies: list[Reply] = []
+        arrived = trio.Event()
+
+        def receive(reply: Reply) -> None:
+            replies.append(reply)
+            arrived.set()
+
+        session.awaiting[request_id] = receive
+        try:
+            self._push(request_message(request_id, method, params))
+            with trio.move_on_after(SERVER_REQUEST_S_MAX):
+                await arrived.wait()
+        finally:
+            session.awaiting.pop(request_id, None)
+        if not replies:
+            self._push(notification_message("notifications/cancelled", {"requestId": request_id}))
+            raise ClientRefused("no reply in time")
+        if not isinstance(replies[0].result, dict):
+            raise ClientRefused(str(replies[0].error))
+        return replies[0].result
+
+    def finish(self, message: bytes, status: int = 200) -> None:
+        """The answer, encoded. What comes after it is dropped."""
+        assert self._answer is None, "a request is answered once"
+        self._answer = message
+        self.status = status
+        if self.on_finish is not None:
+            self.on_finish()
+        self._wake()
+
+    def _push(self, message: dict[str, Any]) -> None:
+        # A client that does not read loses notifications, never its answer.
+        if self.takes_events and self._answer is None and len(self._events) < EVENTS_BUFFERED_MAX:
+            self._events.append(sse_event(message))
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._news is not None:
+            self._news.set()
+
+    # --- the connection's side ---
+
+    @property
+    def answer(self) -> bytes | None:
+        """The answer, if it is the only thing to be said."""
+        return self._answer if not self._events else None
+
+    @property
+    def has_news(self) -> bool:
+        return self._answer is not None or bool(self._events)
+
+    def ask_for_watch(self) -> None:
+        """It takes longer: ``wait`` returns once, so that the connection can be watched from now on."""
+        if not self.is_watched:
+            self.is_watched = True
+            self._wake()
+
+    def lose_patience(self) -> None:
+        """The silence has lasted long enough: ``wait`` returns, and the answer becomes a stream."""
+        if self.takes_events and not self.is_impatient:
+            self.is_impatient = True
+            self._wake()
+
+    async def wait(self) -> None:
+        """Until there is something to send, or until the sweep asks for a change of manner."""
+        if not self.has_news:
+            self._news = trio.Event()
+            await self._news.wait()
+
+    async def produce(self, writer: StreamWriter) -> None:
+        """Write everything, keep-alives in silence, and the answer last. Raises ClientGone."""
+        while True:
+            if self._events:
+                waiting = b"".join(self._events)
+                self._events.clear()
+                await send(writer, waiting)
+            elif self._answer is not None:
+                await send(writer, sse_frame(self._answer))
+                return
+            else:
+                with trio.move_on_after(KEEP_ALIVE_S):
+                    await self.wait()
+                if not self.has_news:
+                    await send(writer, SSE_KEEP_ALIVE)
+
+
+async def send(writer: StreamWriter, data: bytes) -> None:
+    """Write one piece within ``SEND_S_MAX``. Raises ClientGone, also for a reader that does not read."""
+    with trio.move_on_after(SEND_S_MAX) as scope:
+        await writer.send(data)
+    if scope.cancelled_caught:
+        raise ClientGone("the client does not read")

@@ -1,0 +1,42 @@
+"""What the two eras' services share: the collaborators of one endpoint, made once. No behaviour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kernel.clock import Clock
+from kernel.ids import IdSource
+from kernel.mcp.calls import ToolCalls
+from kernel.mcp.capabilities import Offer
+from kernel.mcp.dispatch import Dispatch
+from kernel.mcp.patience import Patience
+from kernel.mcp.sessions import SessionTable
+from kernel.mcp.subscriptions import PROMPTS_CHANGED, TOOLS_CHANGED, Subscriptions
+from kernel.tools.service import Caller, ToolService
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One endpoint's collaborators. ``prompt_version``: set only where prompts can change (fixtures)."""
+
+    service: ToolService
+    clock: Clock
+    ids: IdSource
+    offer: Offer
+    calls: ToolCalls
+    dispatch: Dispatch
+    sessions: SessionTable
+    subscriptions: Subscriptions
+    patience: Patience
+    cancels_on_disconnect: bool
+    prompt_version: Callable[[], str] | None = None
+
+    async def surface(self, caller: Caller, *, tools: bool = True, prompts: bool = False) -> dict[str, str]:
+        """The digests that a stream follows, by the notification that tells of their change."""
+        found: dict[str, str] = {}
+        if tools:
+            found[TOOLS_CHANGED] = await self.service.surface_version(caller)
+        if prompts and self.prompt_version is not None:
+            found[PROMPTS_CHANGED] = self.prompt_version()
+        return found

@@ -1,0 +1,52 @@
+"""One clockwork for all waiting POSTs: most calls end before anybody needs to look at their client.
+
+Watching a connection and a timer per request would cost more than a small call itself. So a POST first only waits; the
+one sweeping task wakes it when it has waited long enough to be watched, and again when its silence is to be broken.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import trio
+
+from kernel.mcp.channel import PostChannel
+from kernel.mcp.limits import SILENCE_S, UNWATCHED_S
+
+_TICK_S: Final = UNWATCHED_S / 2
+
+
+class Patience:
+    """The waiting channels and since when. Run ``run`` in a long-lived nursery."""
+
+    def __init__(self) -> None:
+        self._since: dict[PostChannel, float] = {}
+        self._arrived: trio.Event | None = None
+
+    def __len__(self) -> int:
+        return len(self._since)
+
+    def enter(self, channel: PostChannel) -> None:
+        self._since[channel] = trio.current_time()
+        if self._arrived is not None:
+            self._arrived.set()
+            self._arrived = None
+
+    def leave(self, channel: PostChannel) -> None:
+        self._since.pop(channel, None)
+
+    async def run(self) -> None:
+        """Sweep as long as anybody waits; otherwise sleep."""
+        while True:
+            if not self._since:
+                self._arrived = trio.Event()
+                await self._arrived.wait()
+            await trio.sleep(_TICK_S)
+            self._sweep(trio.current_time())
+
+    def _sweep(self, now: float) -> None:
+        for channel, since in self._since.items():
+            if now - since >= SILENCE_S:
+                channel.lose_patience()
+            elif now - since >= UNWATCHED_S:
+                channel.ask_for_watch()

@@ -1,0 +1,58 @@
+"""From a started tools/call to the HTTP answer: JSON if the answer comes first, else a stream. Awaits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import trio
+
+from kernel.mcp.answers import EVENT_HEADERS, answer
+from kernel.mcp.calls import Call
+from kernel.mcp.channel import PostChannel
+from kernel.mcp.heads import Head
+from kernel.mcp.patience import Patience
+from kernel.wire import Exchange, Response, StreamResponse, StreamWriter
+
+
+async def await_answer(
+    exchange: Exchange, head: Head, call: Call, patience: Patience, cancel: Callable[[], None] | None
+) -> Response | StreamResponse:
+    """Wait for the call's channel. ``cancel``: what the client's departure does (None: nothing)."""
+    channel = call.channel
+    try:
+        await _await_news(exchange, channel, patience, cancel)
+    except trio.Cancelled:
+        # The server ends, and the connection with it: nobody will read the answer.
+        if cancel is not None:
+            cancel()
+        raise
+    if (message := channel.answer) is not None:
+        return answer(head, message, channel.status)
+
+    async def produce(writer: StreamWriter) -> None:
+        if cancel is None:
+            await channel.produce(writer)
+            return
+        with exchange.watch_disconnect(cancel):
+            await channel.produce(writer)
+
+    return StreamResponse(200, EVENT_HEADERS, produce)
+
+
+async def _await_news(
+    exchange: Exchange, channel: PostChannel, patience: Patience, cancel: Callable[[], None] | None
+) -> None:
+    if channel.has_news:
+        return
+    patience.enter(channel)
+    try:
+        await channel.wait()
+        if cancel is None:
+            while not (channel.has_news or channel.is_impatient):
+                await channel.wait()
+        elif not channel.has_news:
+            with exchange.watch_disconnect(cancel):
+                while not (channel.has_news or channel.is_impatient):
+                    await channel.wait()
+    finally:
+        patience.leave(channel)
