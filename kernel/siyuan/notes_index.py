@@ -1,0 +1,130 @@
+"""The index of a running kernel: made when the first query comes, fed by the workspace, read by threads.
+
+One object per kernel, kept in ``kernel.state``. Its file lies in ``temp/`` and is thrown away at every start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import apsw
+import trio
+
+from kernel.workspace.files import StorageError
+from kernel.workspace.index.rows import Surroundings, Target
+from kernel.workspace.index.writer import Index
+from kernel.workspace.workspace import CorruptDocument, NotFound
+
+if TYPE_CHECKING:
+    from kernel.siyuan.kernel import SiyuanKernel
+    from kernel.workspace.tree import Tree
+    from kernel.workspace.workspace import Workspace
+
+T = TypeVar("T")
+INDEX_PATH: Final = "temp/sisyphus-index.db"
+_STATE: Final = "notes_index"
+# Documents indexed before other tasks may run: a fresh start with many documents must not hold up the loop.
+_DOCUMENTS_PER_STEP: Final = 16
+# How a user's statement is run: in a thread, or inline under simulation.
+Runner = Callable[[Callable[[], T]], Awaitable[T]]
+
+
+class WorkspaceLibrary:
+    """The documents of a workspace, as the index reads them."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def tree(self, root_id: str) -> Tree | None:
+        entry = self._workspace.blocks.documents.get(root_id)
+        if entry is None:
+            return None
+        try:
+            tree = self._workspace.document(root_id).tree
+        except (NotFound, CorruptDocument, StorageError):
+            return None
+        tree.hpath = entry.hpath
+        return tree
+
+    def below(self, box: str, path: str) -> Iterator[str]:
+        return (entry.id for entry in list(self._workspace.blocks.below(box, path)))
+
+    def target(self, block_id: str) -> Target | None:
+        """Where a referenced block lives."""
+        entry = self._workspace.blocks.entry_of(block_id)
+        if entry is None:
+            return None
+        try:
+            node = self._workspace.document(entry.id).node(block_id)
+        except (NotFound, CorruptDocument, StorageError):
+            return None
+        parent = node.parent.id if node is not None and node.parent is not None else ""
+        return Target(parent, entry.id, entry.path)
+
+    def asset_hash(self, path: str) -> str:
+        """A fingerprint of an asset's content, "" when there is no such file."""
+        try:
+            content = self._workspace.files.read(f"data/{path}")
+        except (OSError, ValueError):
+            return ""
+        return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+def index_of(kernel: SiyuanKernel) -> Index:
+    """The kernel's index; made, and told of every document, when it is first asked for."""
+    index: Index | None = kernel.state.get(_STATE)
+    if index is None:
+        library = WorkspaceLibrary(kernel.workspace)
+        index = Index(
+            _connector(kernel.workspace),
+            library,
+            Surroundings(library.target, asset_hash=library.asset_hash),
+            now=kernel.clock.now,
+            lag_s=kernel.options.index_lag_s,
+        )
+        kernel.state[_STATE] = index
+        for root_id in kernel.workspace.blocks.documents:
+            index.document_changed(root_id)
+        kernel.workspace.observers.append(index)
+    return index
+
+
+async def settled_index(kernel: SiyuanKernel) -> Index:
+    """The index, true as of the lag; other tasks run while it catches up."""
+    index = index_of(kernel)
+    while index.settle(documents_max=_DOCUMENTS_PER_STEP):
+        await trio.lowlevel.checkpoint()
+    return index
+
+
+async def read_in_thread(kernel: SiyuanKernel, work: Callable[[apsw.Connection], Any], *, with_texts: bool) -> Any:
+    """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date."""
+    index = await settled_index(kernel)
+    if with_texts:
+        index.fulltext.refresh()
+    reader = index.take_reader()
+    run: Runner[Any] = kernel.state.get("statement_runner", _in_thread)
+    try:
+        return await run(lambda: work(reader))
+    finally:
+        index.give_back(reader)
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    return await trio.to_thread.run_sync(work)
+
+
+def _connector(workspace: Workspace) -> Callable[[], apsw.Connection]:
+    path = workspace.files.absolute(INDEX_PATH)
+    if not os.path.isdir(os.path.dirname(path)):
+        # A workspace in memory: so is its index, shared by the connections of this process alone.
+        name = f"file:/{id(workspace):x}?vfs=memdb"
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+        return lambda: apsw.Connection(name, flags=flags)
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(path + suffix):
+            os.remove(path + suffix)
+    return lambda: apsw.Connection(path)
