@@ -20,3 +20,12 @@ RUNS_PER_STEP_MAX: Final = 4
 """Works that one slot may run back to back without giving the event loop a turn in between."""
 
 assert MUTATION_SLOTS + READ_SLOTS <= ADMITTED_REQUESTS_MAX
+
+POINTS_MAX: Final = 10_000
+"""Where a cancel sweep gives up: a scenario with more scheduling points than this does not end."""
+
+SCHEDULES_MAX: Final = 50_000
+"""Where the enumeration of schedules gives up: the scenario is too large to be exhausted."""
+
+SCENARIO_S_MAX: Final = 3_600.0
+"""Virtual seconds a scenario may take: a lost wake-up becomes an immediate ``trio.TooSlowError``."""
