@@ -50,12 +50,15 @@ class Outcome:
 
     ``changed``: True/False if it says so, None if it does not know. ``replay``: extra small receipt kept for replay
     (AV creation only). ``expectation``: called on the read-back observation; False means readback_mismatch.
+    ``creates``: something new was made beside the target, which itself may look as before (a duplicate); then
+    ``expectation`` and the intent's ``confirm`` alone tell whether it is there.
     """
 
     payload: dict[str, Any]
     changed: bool | None = None
     replay: Mapping[str, Any] | None = None
     expectation: Callable[[Observation], bool] | None = None
+    creates: bool = False
 
 
 @dataclass(slots=True)

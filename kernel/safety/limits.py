@@ -36,3 +36,9 @@ HASH_INLINE_BYTES_MAX: Final = 64 * 1024
 # Probes that page: flashcards of a deck (upstream record: all pages, else the preflight is refused).
 CARDS_PER_PAGE: Final = 512
 CARD_PAGES_MAX: Final = 128
+# One batch read of block states.
+BLOCKS_PER_READ_MAX: Final = 256
+# Documents below one that is to be moved or removed; each is part of the state.
+SUBTREE_DOCUMENTS_MAX: Final = 10_000
+# Blocks that carry a tag or refer to a block: each is part of the manifest.
+MANIFEST_BLOCKS_MAX: Final = 4_096

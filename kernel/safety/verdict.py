@@ -48,8 +48,8 @@ def judge(outcome: Outcome, previous: str | None, seen: ReadBack, precondition: 
         return _mismatched(seen.cause)
     if not seen.is_as_asked:
         return _mismatched("the target does not show what was asked for")
-    # An uploaded source is the same before and after: what was made is judged by ``is_as_asked`` alone.
-    if previous is None or precondition is Precondition.SOURCE:
+    # An uploaded source and the original of a copy are the same before and after: ``is_as_asked`` judges what was made.
+    if previous is None or precondition is Precondition.SOURCE or outcome.creates:
         return COMMITTED
     if seen.digest != previous:
         return _mismatched("the target changed although nothing was written") if outcome.changed is False else COMMITTED
