@@ -137,6 +137,11 @@ def parse(body: bytes) -> Message | Batch:
     raise ProtocolError(INVALID_REQUEST, "Invalid Request: a message is a JSON object")
 
 
+def parse_value(encoded: bytes) -> Any:
+    """Any JSON value of our own making."""
+    return _decode_any(encoded)
+
+
 def is_request_id(value: object) -> bool:
     """Whether ``value`` may be an id: a string or an integer; ``true``, floats and null are not (decision 14)."""
     return type(value) is int or type(value) is str
