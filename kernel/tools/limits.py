@@ -50,3 +50,5 @@ ANALYTICS_FILE_BYTES_MAX: Final = 2_097_152
 ANALYTICS_TEXT_CHARS_MAX: Final = 20_000
 SAFE_INTEGER_MAX: Final = 9_007_199_254_740_991
 FORM_ARGUMENT_CHARS_MAX: Final = 1800
+# How long one call waits for one write of its statistics.
+STATISTICS_S_MAX: Final = 5.0

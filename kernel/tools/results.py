@@ -15,13 +15,63 @@ from kernel.tools.service import ToolResult
 
 # What the text of a successful write keeps.
 _WRITE_KEYS: Final = frozenset(
-    ["success", "id", "ids", "title", "name", "path", "paths", "notebook", "count", "warning", "created", "overwritten", "changed", "editsApplied", "replacements", "skippedComplexBlocks", "recommendedTools", "folded", "fromID", "toID", "fromIDs", "permission", "oldLabel", "newLabel", "label", "avID", "keyID", "columnID", "rowID", "blockID", "srcIDs", "removed", "templateID", "itemID", "viewID", "partialFailure"]
+    [
+        "success",
+        "id",
+        "ids",
+        "title",
+        "name",
+        "path",
+        "paths",
+        "notebook",
+        "count",
+        "warning",
+        "created",
+        "overwritten",
+        "changed",
+        "editsApplied",
+        "replacements",
+        "skippedComplexBlocks",
+        "recommendedTools",
+        "folded",
+        "fromID",
+        "toID",
+        "fromIDs",
+        "permission",
+        "oldLabel",
+        "newLabel",
+        "label",
+        "avID",
+        "keyID",
+        "columnID",
+        "rowID",
+        "blockID",
+        "srcIDs",
+        "removed",
+        "templateID",
+        "itemID",
+        "viewID",
+        "partialFailure",
+    ]
 )
 # Bookkeeping at the top of any other payload.
 _TOP_NOISE: Final = frozenset({"uiRefresh", "iconHint", "action", "materialized", "parentID"})
 # Bookkeeping inside lists.
 _ITEM_NOISE: Final = frozenset(
-    ["box", "icon", "sort", "sortMode", "content", "markdown", "fcontent", "rootID", "ial", "newFlashcardCount", "dueFlashcardCount", "flashcardCount"]
+    [
+        "box",
+        "icon",
+        "sort",
+        "sortMode",
+        "content",
+        "markdown",
+        "fcontent",
+        "rootID",
+        "ial",
+        "newFlashcardCount",
+        "dueFlashcardCount",
+        "flashcardCount",
+    ]
 )
 _HIT_KEYS: Final = ("id", "type", "subtype", "hPath", "path", "notebookName")
 _HIT_TEXTS: Final = ("plainContent", "excerpt", "content")

@@ -1,0 +1,252 @@
+"""Writing the content of blocks: insert, prepend, append, update, replace, and the daily note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kernel.errors import ToolError
+from kernel.tools import markdown_input, replacing
+from kernel.tools.context import FILETREE, Arguments, ToolContext, Written, protyle
+from kernel.tools.failures import refusal
+from kernel.tools.replacing import TextBlock
+from kernel.tools.windows import COMPLEX_TYPES
+
+ANCHORS: Final = ("nextID", "previousID", "parentID")
+# Elements of a piece of editor DOM, void ones ("<br>") apart.
+_TAGS: Final = re.compile(r"<(?P<close>/?)(?P<name>\w+)(?:\"[^\"]*\"|[^\">])*?(?P<void>/?)>")
+_NODE_ID: Final = re.compile(r'data-node-id="([^"]+)"')
+_VOID: Final = frozenset({"br", "img", "hr", "input", "wbr", "source"})
+# Attributes that belong to the block itself: the host sets them.
+_OWN: Final = frozenset({"id", "updated", "created", "type"})
+
+
+async def insert(context: ToolContext, arguments: Arguments) -> Written:
+    if "blocks" in arguments:
+        return await _insert_batch(context, arguments)
+    return await _add(context, "insert", "/api/block/insertBlock", arguments)
+
+
+async def prepend(context: ToolContext, arguments: Arguments) -> Written:
+    return await _add(context, "prepend", "/api/block/prependBlock", arguments)
+
+
+async def append(context: ToolContext, arguments: Arguments) -> Written:
+    return await _add(context, "append", "/api/block/appendBlock", arguments)
+
+
+async def _add(context: ToolContext, action: str, path: str, arguments: Arguments) -> Written:
+    data_type = arguments["dataType"]
+    data = await markdown_input.prepared(context, data_type, arguments["data"])
+    anchors = {name: arguments[name] for name in ANCHORS if arguments.get(name)}
+    roots = await context.checked_roots(anchors.values())
+    transactions = await context.call(path, dataType=data_type, data=data.text, **anchors)
+    operation = _operations(action, transactions)[0]
+    payload: dict[str, Any] = {"success": True, "action": action}
+    created = created_ids(operation)
+    if operation.get("id"):
+        payload["id"] = operation["id"]
+    if len(created) > 1:
+        payload["createdBlockIDs"] = created
+    payload.update({name: operation[name] for name in ANCHORS if operation.get(name)})
+    payload["dataType"] = data_type
+    return Written({**payload, **data.notes}, protyle(*roots), changed=True)
+
+
+async def _insert_batch(context: ToolContext, arguments: Arguments) -> Written:
+    blocks: list[dict[str, Any]] = []
+    notes: dict[str, Any] = {}
+    anchor_ids: list[str] = []
+    for block in arguments["blocks"]:
+        data = await markdown_input.prepared(context, block["dataType"], block["data"])
+        notes.update(data.notes)
+        anchors = {name: block[name] for name in ANCHORS if block.get(name)}
+        anchors = anchors or {name: arguments[name] for name in ANCHORS if arguments.get(name)}
+        anchor_ids += anchors.values()
+        blocks.append({"dataType": block["dataType"], "data": data.text, **anchors})
+    roots = await context.checked_roots(anchor_ids)
+    transactions = await context.call("/api/block/batchInsertBlock", blocks=blocks)
+    operations = _operations("insert", transactions)
+    created = [block_id for operation in operations for block_id in created_ids(operation)]
+    payload = {
+        "success": True,
+        "action": "insert",
+        "count": len(blocks),
+        "createdBlockIDs": created,
+        "transactions": transactions,
+    }
+    return Written({**payload, **notes}, protyle(*roots), changed=True)
+
+
+def _operations(action: str, transactions: Any) -> list[dict[str, Any]]:
+    operations = [
+        operation for transaction in transactions or [] for operation in transaction.get("doOperations") or []
+    ]
+    if not operations:
+        raise ToolError(
+            "api_error",
+            f"block.{action} was answered with an empty transaction: nothing was written.",
+            reason="empty_transaction_result",
+            hint="Check that the anchor exists and may have such a neighbour.",
+        )
+    return operations
+
+
+def created_ids(operation: Mapping[str, Any]) -> list[str]:
+    """The blocks one insert operation made at top level, read from its DOM."""
+    found = []
+    depth = 0
+    for tag in _TAGS.finditer(str(operation.get("data") or "")):
+        if tag["close"]:
+            depth -= 1
+            continue
+        if depth == 0 and (match := _NODE_ID.search(tag[0])):
+            found.append(match[1])
+        depth += not (tag["void"] or tag["name"] in _VOID)
+    return found
+
+
+async def update(context: ToolContext, arguments: Arguments) -> Written:
+    if "items" in arguments:
+        return await _update_batch(context, arguments["items"])
+    block_id, data_type = arguments["id"], arguments["dataType"]
+    data = await markdown_input.prepared(context, data_type, arguments["data"])
+    kept = await _attributes(context, block_id)
+    await context.call("/api/block/updateBlock", id=block_id, dataType=data_type, data=data.text)
+    if kept:
+        await context.call("/api/attr/setBlockAttrs", id=block_id, attrs=kept)
+    payload = {
+        "success": True,
+        "id": block_id,
+        "dataType": data_type,
+        "attributesPreserved": True,
+        "preservedAttributeCount": len(kept),
+    }
+    if data_type == "markdown":
+        payload["markdown"] = data.text
+    return Written({**payload, **data.notes}, protyle(await context.root_of(block_id)))
+
+
+async def _update_batch(context: ToolContext, items: Sequence[Mapping[str, Any]]) -> Written:
+    blocks, notes = [], {}
+    for item in items:
+        data = await markdown_input.prepared(context, item["dataType"], item["data"])
+        notes.update(data.notes)
+        blocks.append({"id": item["id"], "dataType": item["dataType"], "data": data.text})
+    kept = await _attributes_of(context, [item["id"] for item in items])
+    roots = await context.checked_roots(item["id"] for item in items)
+    transactions = await context.call("/api/block/batchUpdateBlock", blocks=blocks)
+    await _restore(context, kept)
+    payload = {
+        "success": True,
+        "action": "update",
+        "count": len(items),
+        "transactions": transactions,
+        "attributesPreserved": True,
+        "preservedAttributeCount": sum(len(attributes) for attributes in kept.values()),
+    }
+    return Written({**payload, **notes}, protyle(*roots))
+
+
+async def _attributes(context: ToolContext, block_id: str) -> dict[str, str]:
+    """What an update would lose and has to be set again."""
+    attributes = await context.call("/api/attr/getBlockAttrs", id=block_id) or {}
+    return {name: value for name, value in attributes.items() if name not in _OWN}
+
+
+async def _attributes_of(context: ToolContext, block_ids: Sequence[str]) -> dict[str, dict[str, str]]:
+    data = await context.call("/api/attr/batchGetBlockAttrs", ids=list(dict.fromkeys(block_ids))) or {}
+    kept = {
+        block_id: {name: value for name, value in attributes.items() if name not in _OWN}
+        for block_id, attributes in data.items()
+    }
+    return {block_id: attributes for block_id, attributes in kept.items() if attributes}
+
+
+async def _restore(context: ToolContext, kept: Mapping[str, Mapping[str, str]]) -> None:
+    if kept:
+        rows = [{"id": block_id, "attrs": dict(attributes)} for block_id, attributes in kept.items()]
+        await context.call("/api/attr/batchSetBlockAttrs", blockAttrs=rows)
+
+
+async def replace(context: ToolContext, arguments: Arguments) -> Written:
+    block_id = arguments["id"]
+    edits = replacing.edits_of(arguments)
+    data = await context.call("/api/block/getBlockKramdown", id=block_id)
+    if not (data or {}).get("kramdown"):
+        raise refusal(f"Block {block_id} has no text.", "no_match")
+    block = await _as_child(context, block_id)
+    if block.get("type") in COMPLEX_TYPES:
+        raise refusal(
+            f"Block {block_id} is of a kind that Markdown cannot carry.", "unsupported", hint="Use block.update."
+        )
+    found = await replacing.candidates(context, [block])
+    changes = replacing.plan("block.replace", found.blocks, edits)
+    notes = await write_texts(context, changes.changed)
+    payload: dict[str, Any] = {
+        "success": True,
+        "action": "replace",
+        "id": block_id,
+        "changed": bool(changes.changed),
+        "attributesPreserved": True,
+        "editsApplied": len(edits),
+        "replacements": changes.replacements,
+    }
+    if found.skipped:
+        payload["skippedComplexBlocks"] = found.skipped
+    root = await context.root_of(block_id)
+    return Written({**payload, **notes}, protyle(root), changed=bool(changes.changed))
+
+
+async def _as_child(context: ToolContext, block_id: str) -> dict[str, Any]:
+    """The block as its parent's getChildBlocks lists it: type and Markdown."""
+    crumbs = await context.call("/api/block/getBlockBreadcrumb", id=block_id, excludeTypes=[]) or []
+    # Above a block: its document, headings, containers; the nearest one that lists it is its place.
+    for ancestor in reversed(crumbs[:-1]):
+        for child in await context.call("/api/block/getChildBlocks", id=ancestor["id"]) or []:
+            if child.get("id") == block_id:
+                return dict(child)
+    root = await context.root_of(block_id)
+    if root == block_id:
+        raise refusal("A document's text is replaced with fs.replace.", "invalid_arguments")
+    for child in await context.call("/api/block/getChildBlocks", id=root) or []:
+        if child.get("id") == block_id:
+            return dict(child)
+    raise refusal(f"Block {block_id} could not be found in its document.", "block_not_found")
+
+
+async def write_texts(context: ToolContext, blocks: Sequence[TextBlock]) -> dict[str, Any]:
+    """Write the edited text blocks in one host write, and set their attributes again; notes for the author."""
+    if not blocks:
+        return {}
+    rows, notes = [], {}
+    for block in blocks:
+        data = await markdown_input.markdown(context, block.markdown)
+        notes.update(data.notes)
+        rows.append({"id": block.id, "dataType": "markdown", "data": data.text})
+    kept = await _attributes_of(context, [block.id for block in blocks])
+    if len(rows) == 1:
+        await context.call("/api/block/updateBlock", **rows[0])
+    else:
+        await context.call("/api/block/batchUpdateBlock", blocks=rows)
+    await _restore(context, kept)
+    return notes
+
+
+async def add_to_daily_note(context: ToolContext, arguments: Arguments) -> Written:
+    notebook, position, data_type = arguments["notebook"], arguments["position"], arguments["dataType"]
+    data = await markdown_input.prepared(context, data_type, arguments["data"])
+    transactions = await context.call(
+        f"/api/block/{position}DailyNoteBlock", notebook=notebook, dataType=data_type, data=data.text
+    )
+    operation = _operations("add_to_daily_note", transactions)[0]
+    payload = {
+        "success": True,
+        "action": "add_to_daily_note",
+        "notebook": notebook,
+        "dataType": data_type,
+        "position": position,
+        "transactions": transactions,
+    }
+    return Written({**payload, **data.notes}, (*protyle(str(operation.get("parentID") or "")), FILETREE), changed=True)

@@ -1,0 +1,306 @@
+"""The tools behind the MCP endpoint: lists them, prepares a call, and performs it in its lane.
+
+One call: settings and permissions are read when execution starts (R206); a read runs on a budget, an external effect
+and a write without strict mode run behind the commit boundary, a strict write goes to the coordinator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kernel.canonical import digest
+from kernel.clock import Clock
+from kernel.errors import ToolError
+from kernel.host.base import Host, HostError
+from kernel.host.budget import ReadBudget
+from kernel.host.scoped import ScopedHost
+from kernel.ids import IdSource
+from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
+from kernel.tools import failures, results, schema
+from kernel.tools import help as help_pages
+from kernel.tools.configuration import Configuration
+from kernel.tools.context import Handling, Refresh, ToolContext, Written
+from kernel.tools.handlers import HANDLERS
+from kernel.tools.permissions import Level
+from kernel.tools.plugin_files import PluginFiles
+from kernel.tools.preparation import (
+    HELP,
+    Asked,
+    asked,
+    confirmation,
+    external_safety,
+    failed,
+    named_action,
+    offered,
+    offered_tool,
+    safety_frame,
+)
+from kernel.tools.registry import Tool, find_action
+from kernel.tools.service import Caller, Prepared, Refused, ToolResult
+from kernel.tools.statistics import Statistics
+from scheduler.ticket import Lane, Ticket
+
+
+class ProbeMaker(Protocol):
+    """How the state of a strict write's target is read (``kernel.safety.probes``)."""
+
+    def __call__(self, tool: str, action: str, arguments: Mapping[str, Any], context: ToolContext) -> Probing: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """A target's probe, and for additions the check that what was made is there."""
+
+    probe: Callable[[], Any]
+    confirm: Callable[[Outcome], Any] | None = None
+
+
+@dataclass(slots=True)
+class ToolParts:
+    """What the application puts together for the tools. ``boundary`` is ``Scheduler.boundary``."""
+
+    host: Host
+    clock: Clock
+    ids: IdSource
+    boundary: Callable[[Ticket], CommitGate]
+    coordinator: Coordinator | None = None
+    probes: ProbeMaker | None = None
+    default_level: Level = Level.WRITE
+    transport: str = "kernel"
+    # Further parts for handlers, by name: uploads, extension, feedback.
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+class Tools:
+    """Implements the calls of ``kernel.tools.service.ToolService``; texts and resources are added by a subclass."""
+
+    def __init__(self, parts: ToolParts) -> None:
+        self.parts = parts
+        self.files = PluginFiles(parts.default_level)
+        self.statistics = Statistics(parts.host, parts.clock, transport=parts.transport)
+
+    # --- lists ---
+
+    async def list_tools(self, caller: Caller) -> list[dict[str, Any]]:
+        """Every tool with an enabled action; a broken settings file leaves the list as it is by default."""
+        configuration = await self._listed_configuration()
+        listed = []
+        for tool in configuration.enabled_tools():
+            if actions := offered(configuration, tool):
+                listed.append(
+                    {
+                        "name": tool.name,
+                        "title": tool.title,
+                        "description": schema.description(tool, actions, is_strict=configuration.is_strict),
+                        "inputSchema": schema.input_schema(tool, actions, is_strict=configuration.is_strict),
+                        "outputSchema": schema.OUTPUT_SCHEMA,
+                        "annotations": schema.tool_annotations(tool, actions),
+                    }
+                )
+        return listed
+
+    async def surface_version(self, caller: Caller) -> str:
+        """Changes when the tool list, the switches or the permissions change."""
+        configuration = await self._listed_configuration()
+        try:
+            permissions = (await self.files.permissions(self.parts.host)).as_file().decode()
+        except (ToolError, HostError):
+            permissions = "unreadable"
+        return digest({"tools": await self.list_tools(caller), "raw": dict(configuration.raw), "rights": permissions})
+
+    async def _listed_configuration(self) -> Configuration:
+        try:
+            return await self.files.configuration(self.parts.host)
+        except (ToolError, HostError):
+            return Configuration()
+
+    # --- prepare ---
+
+    async def prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
+        """Raises Refused: the call ends with its result, nothing was executed."""
+        try:
+            return await self._prepare(name, arguments)
+        except Refused as refused:
+            error = (refused.result.structured or {}).get("error") or {}
+            action = arguments.get("action")
+            await self._count_refusal(name, str(action) if action else "", str(error.get("code") or ""))
+            raise
+
+    async def _prepare(self, name: str, arguments: Mapping[str, Any]) -> Prepared:
+        try:
+            configuration = await self.files.configuration(self.parts.host)
+        except (ToolError, HostError) as error:
+            told = error if isinstance(error, ToolError) else failures.from_host(error)
+            raise Refused(results.failure(failures.payload_of(told, name))) from error
+        tool = offered_tool(configuration, name)
+        action_name = named_action(arguments.get("action"), tool)
+        if action_name == HELP:
+            return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
+        call = asked(configuration, tool, action_name, arguments)
+        lane = Lane.READ if call.policy.is_read else Lane.MUTATION
+        return Prepared(
+            name,
+            call.action.name,
+            call.arguments,
+            lane,
+            call.policy.is_mutation,
+            confirmation(call),
+            state={"asked": call, "configuration": configuration},
+        )
+
+    async def _count_refusal(self, tool: str, action: str, code: str) -> None:
+        await self.statistics.ended(tool, action, is_error=True, code=code)
+
+    # --- perform ---
+
+    async def perform(self, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
+        """Do the work; failures of the tool are results. RequestCancelled passes through."""
+        if prepared.action == HELP:
+            return await self._help(prepared)
+        call: Asked = prepared.state["asked"]
+        await self.statistics.began(prepared.tool, prepared.action)
+        result = await self._performed(call, prepared, ticket, caller)
+        error = (result.structured or {}).get("error") if result.is_error else None
+        code = str(error.get("code") or "") if isinstance(error, dict) else ""
+        size = len(result.content[0].get("text") or "") if result.content else 0
+        await self.statistics.ended(prepared.tool, prepared.action, is_error=result.is_error, code=code, size=size)
+        return result
+
+    async def _performed(self, call: Asked, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
+        configuration: Configuration = prepared.state["configuration"]
+        try:
+            configuration = await self.files.configuration(self.parts.host)
+            # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
+            if not configuration.is_enabled(call.action):
+                raise ToolError("action_disabled", f"{call.action.key} was switched off.", hint="List the tools again.")
+            context = await self._context(call, configuration, ticket, caller)
+            payload = await self._run(call, context, ticket)
+        except ToolError as error:
+            return failed(configuration, call.action, error, call.policy)
+        except HostError as error:
+            return failed(configuration, call.action, failures.from_host(error), call.policy)
+        return results.success(
+            payload, key=call.action.key, is_write=call.changes_something, slims=configuration.slims_results
+        )
+
+    async def _context(self, call: Asked, configuration: Configuration, ticket: Ticket, caller: Caller) -> ToolContext:
+        parts = self.parts
+        options = configuration.options
+        budget = None
+        if call.policy.is_read:
+            deadline = parts.clock.now() + options.read_timeout_ms / 1000
+            budget = ReadBudget(options.read_requests_max, options.read_mib_max * 1024 * 1024, deadline=deadline)
+        host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=options.read_retries)
+        permissions = await self.files.permissions(parts.host)
+        more = {"statistics": self.statistics, **parts.more}
+        return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
+
+    async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
+        handling = HANDLERS[call.action.key]
+        if handling.guard is not None:
+            await handling.guard(context, call.arguments)
+        if call.policy.is_read:
+            return await handling.run(context, call.arguments)
+        if call.policy.is_mutation and context.configuration.is_strict:
+            return await self._strict(call, handling, context, ticket)
+        return await self._behind_boundary(call, handling, context, ticket)
+
+    async def _behind_boundary(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
+        """External effects, and writes without strict mode: once, past the last cancel check, without a guarantee."""
+        gate = self.parts.boundary(ticket)
+        gate.enter_commit()
+        written = _as_written(await gate.run(lambda: handling.run(context, call.arguments)))
+        payload = await self._refreshed(context, written)
+        return {**payload, **safety_frame(context.configuration, call.policy, payload)}
+
+    async def _strict(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
+        coordinator = self.parts.coordinator
+        if coordinator is None:
+            raise ToolError("write_coordinator_unavailable", "This process holds no write coordinator.")
+        intent = self._intent(call, handling, context)
+        if call.is_preflight:
+            return {"action": call.action.name, **await coordinator.preflight(intent)}
+        written = Written({})
+
+        async def write() -> Outcome:
+            nonlocal written
+            written = _as_written(await handling.run(context, call.arguments))
+            return Outcome(written.payload, written.changed, written.replay, written.expectation)
+
+        payload = await coordinator.commit(intent, self.parts.boundary(ticket), write)
+        return await self._refreshed(context, Written(payload, written.refresh))
+
+    def _intent(self, call: Asked, handling: Handling, context: ToolContext) -> Intent:
+        submitted = call.submitted
+        field_name = call.policy.precondition.value
+        scoped = context.host
+        if handling.probe is not None:
+            own = handling.probe
+            probing = Probing(lambda: own(context, call.arguments))
+        elif self.parts.probes is not None:
+            probing = self.parts.probes(call.action.tool, call.action.name, call.arguments, context)
+        else:
+            raise ToolError("write_coordinator_unavailable", "This process cannot read the state of a write's target.")
+        return Intent(
+            call.action.tool,
+            call.action.name,
+            call.arguments,
+            call.policy.precondition,
+            probing.probe,
+            request_id=_text_or_none(submitted.get("requestId")),
+            credential=_text_or_none(submitted.get(field_name) or submitted.get("expectedHash")),
+            confirm=probing.confirm,
+            writes_sent=(lambda: scoped.writes_sent) if isinstance(scoped, ScopedHost) else None,
+        )
+
+    async def _refreshed(self, context: ToolContext, written: Written) -> dict[str, Any]:
+        """Tell the user's windows what changed. A window that cannot be told never fails the write."""
+        if not written.refresh:
+            return written.payload
+        operations: list[Refresh] = list(dict.fromkeys(written.refresh))
+        failures_seen = []
+        for operation in operations:
+            try:
+                await context.host.call(f"/api/ui/{operation.kind}", {"id": operation.id} if operation.id else {})
+            except HostError as error:
+                failures_seen.append({**operation.as_json(), "message": error.message})
+        told: dict[str, Any] = {"applied": True, "operations": [operation.as_json() for operation in operations]}
+        if failures_seen:
+            told["partialFailure"] = failures_seen
+        return {**written.payload, "uiRefresh": told}
+
+    async def _help(self, prepared: Prepared) -> ToolResult:
+        configuration = await self._listed_configuration()
+        tool: Tool = prepared.state["tool"]
+        actions = offered(configuration, tool)
+        name = prepared.arguments.get("topic")
+        if not isinstance(name, str) or not name:
+            return results.success(help_pages.overview(tool, actions), key="help", is_write=False, slims=False)
+        action = find_action(tool, name)
+        if action is None or action not in actions:
+            return results.failure(failures.payload_of(help_pages.unknown_topic(tool, actions, name), tool.name, HELP))
+        payload = help_pages.topic(tool, action, is_strict=configuration.is_strict)
+        return results.success(payload, key="help", is_write=False, slims=False)
+
+    def error_result(self, error: ToolError, prepared: Prepared | None = None) -> ToolResult:
+        """A failure outside the tools (queue_full, request_cancelled, confirmation_*) as a result."""
+        call = prepared.state.get("asked") if prepared is not None else None
+        if call is None:
+            return results.failure(failures.payload_of(error))
+        payload = failures.payload_of(error, call.action.tool, call.action.name)
+        if call.policy.is_external:
+            payload["safety"] = external_safety(prepared.state["configuration"] if prepared else Configuration())
+        return results.failure(payload)
+
+
+def _as_written(value: Any) -> Written:
+    return value if isinstance(value, Written) else Written(dict(value))
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+__all__ = ["Observation", "ProbeMaker", "Probing", "ToolParts", "Tools"]

@@ -1,0 +1,14 @@
+"""Which actions can be done: action key → handling, put together from the tools' modules. Does no I/O."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kernel.tools import block, notebook, system
+from kernel.tools.context import Handling
+
+HANDLERS: Final[dict[str, Handling]] = {
+    **notebook.HANDLERS,
+    **block.HANDLERS,
+    **system.HANDLERS,
+}

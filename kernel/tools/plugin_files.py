@@ -1,0 +1,70 @@
+"""The plugin's own files in the workspace: settings, permissions, memory. Read afresh by each call (decision 5).
+
+Changes go through one queue: read, change, write back, so that two calls never overwrite each other's keys (R209).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import trio
+
+from kernel.host.base import Host
+from kernel.tools.configuration import (
+    HTTP_FILE,
+    PERMISSIONS_FILE,
+    TOOLS_FILE,
+    Configuration,
+    ConfigurationUnreadable,
+    read_configuration,
+)
+from kernel.tools.failures import refusal
+from kernel.tools.permissions import Level, Permissions, PermissionsUnreadable, read_permissions
+
+
+class PluginFiles:
+    """Reads and changes the files through ``host``."""
+
+    def __init__(self, default_level: Level) -> None:
+        self._default_level = default_level
+        self._changing = trio.Lock()
+
+    async def configuration(self, host: Host) -> Configuration:
+        """The settings now.
+
+        Raises:
+            ToolError: the file is there and unreadable; nothing runs on guessed switches.
+        """
+        tools, http = await host.read_file(TOOLS_FILE), await host.read_file(HTTP_FILE)
+        try:
+            return read_configuration(tools, http)
+        except ConfigurationUnreadable as error:
+            raise refusal(f"The plugin's settings cannot be read: {error}.", hint="Repair mcpToolsConfig.") from error
+
+    async def permissions(self, host: Host) -> Permissions:
+        """The permissions now (R206).
+
+        Raises:
+            ToolError: the file is there and unreadable; nothing is allowed on a guess.
+        """
+        try:
+            return read_permissions(await host.read_file(PERMISSIONS_FILE), self._default_level)
+        except PermissionsUnreadable as error:
+            raise refusal(
+                f"The notebook permissions cannot be read: {error}.", hint="Repair notebookPermissions."
+            ) from error
+
+    async def set_permission(self, host: Host, notebook: str, level: Level) -> None:
+        async with self._changing:
+            permissions = await self.permissions(host)
+            await host.write_file(PERMISSIONS_FILE, permissions.with_level(notebook, level).as_file())
+
+    async def change_settings(self, host: Host, change: Callable[[dict[str, Any]], None]) -> None:
+        """Apply ``change`` to the settings' object and write it back; keys that are not touched stay as they are."""
+        async with self._changing:
+            configuration = await self.configuration(host)
+            settings = dict(configuration.raw)
+            change(settings)
+            await host.write_file(TOOLS_FILE, json.dumps(settings, ensure_ascii=False, indent=2).encode())

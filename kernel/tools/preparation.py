@@ -1,0 +1,205 @@
+"""From a tools/call to a prepared one: which tool, which action, are its arguments right, must its user agree?
+
+The order is decision 21: arguments → enabled? → confirmation. Nothing is read but the settings; no lane is taken. No I/O.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kernel.canonical import digest
+from kernel.errors import ToolError
+from kernel.safety.intent import SAFETY_ARGUMENTS
+from kernel.safety.policy import Policy
+from kernel.tools import failures, results
+from kernel.tools.configuration import Configuration
+from kernel.tools.handlers import HANDLERS
+from kernel.tools.limits import FORM_ARGUMENT_CHARS_MAX
+from kernel.tools.registry import TOOLS, Action, Tool, find_action
+from kernel.tools.service import Confirmation, Refused, ToolResult
+from kernel.tools.validation import ArgumentsInvalid, validated
+
+HELP: Final = "help"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A call that may go on. ``submitted``: the safety fields as they came."""
+
+    tool: Tool
+    action: Action
+    arguments: dict[str, Any]
+    policy: Policy
+    submitted: Mapping[str, Any]
+
+    @property
+    def is_preflight(self) -> bool:
+        return self.submitted.get("validateOnly") is True
+
+    @property
+    def changes_something(self) -> bool:
+        return not self.policy.is_read
+
+
+def offered(configuration: Configuration, tool: Tool) -> tuple[Action, ...]:
+    """The actions of a tool that are switched on and that this release can do."""
+    return tuple(action for action in configuration.enabled_actions(tool) if action.key in HANDLERS)
+
+
+def offered_tool(configuration: Configuration, name: str) -> Tool:
+    """The tool of that name.
+
+    Raises:
+        Refused: there is none, or all of it is switched off.
+    """
+    tool = TOOLS.get(name)
+    if tool is None or not offered(configuration, tool):
+        error = ToolError("unknown_tool", f"Unknown tool: {name}")
+        raise Refused(results.failure(failures.payload_of(error), text=error.message))
+    return tool
+
+
+def named_action(name: Any, tool: Tool) -> str:
+    """The action's name as the caller wrote it.
+
+    Raises:
+        Refused: missing, empty, or not a text.
+    """
+    if isinstance(name, str) and name:
+        return name
+    error = ToolError(
+        "validation_error",
+        f"Tool {tool.name} needs an action.",
+        fields=[{"path": "", "message": "action must be a non-empty text."}],
+        hint=f'{tool.name}(action="help") lists the actions.',
+    )
+    raise Refused(results.failure(failures.payload_of(error, tool.name)))
+
+
+def asked(configuration: Configuration, tool: Tool, name: str, arguments: Mapping[str, Any]) -> Asked:
+    """The call, checked.
+
+    Raises:
+        Refused: unknown or switched-off action, wrong arguments, a preflight that cannot be.
+    """
+    action = find_action(tool, name)
+    if action is None:
+        raise Refused(results.failure(failures.payload_of(_unknown_action(configuration, tool, name), tool.name, name)))
+    if action not in offered(configuration, tool):
+        raise refused(configuration, action, _disabled(action), action.policy)
+    try:
+        business = validated(action, arguments)
+    except ArgumentsInvalid as error:
+        policy = action.policy.resolve(arguments)
+        raise refused(configuration, action, failures.invalid(action, error.problems), policy) from None
+    call = Asked(
+        tool,
+        action,
+        business,
+        action.policy.resolve(business),
+        {field: value for field, value in arguments.items() if field in SAFETY_ARGUMENTS},
+    )
+    _check_preflight(configuration, call)
+    return call
+
+
+def confirmation(call: Asked) -> Confirmation | None:
+    """What the user must agree to, or None. A preflight changes nothing and asks nobody (decision 21)."""
+    action = call.action
+    needs_it = action.is_dangerous or (action.key == "file.export_resources" and "outputPath" in call.arguments)
+    if not needs_it or call.is_preflight:
+        return None
+    operation = {
+        "tool": action.tool,
+        "action": action.name,
+        "arguments": call.arguments,
+        "safety": dict(call.submitted),
+    }
+    shown = json.dumps(call.arguments, ensure_ascii=False)
+    if len(shown) > FORM_ARGUMENT_CHARS_MAX:
+        shown = shown[:FORM_ARGUMENT_CHARS_MAX] + "…"
+    return Confirmation(f"{action.tool}.{action.name}: {action.summary}\nArguments: {shown}", digest(operation))
+
+
+def refused(configuration: Configuration, action: Action, error: ToolError, policy: Policy) -> Refused:
+    """A refusal in the words of the action's kind: writes also say that nothing was written."""
+    return Refused(failed(configuration, action, error, policy))
+
+
+def failed(configuration: Configuration, action: Action, error: ToolError, policy: Policy) -> ToolResult:
+    """The result of a failed call."""
+    payload = failures.payload_of(error, action.tool, action.name)
+    payload = {**safety_frame(configuration, policy, payload), **payload}
+    result = results.failure(payload)
+    if configuration.softens_errors and payload["error"]["type"] in failures.SOFT_TYPES:
+        payload["error"]["softened"] = True
+        result = results.failure(payload)
+        result.is_error = False
+    return result
+
+
+def safety_frame(configuration: Configuration, policy: Policy, payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What every answer of a writing action says beside its payload (R110, R111, R154, decision 25)."""
+    if policy.is_external:
+        return {"safety": external_safety(configuration)}
+    if not policy.is_mutation:
+        return {}
+    if not configuration.is_strict:
+        return {"safety": dict(failures.LEGACY_SAFETY)}
+    if "transactionState" in payload:
+        return {}
+    return {
+        "success": False,
+        "writeSafetyMode": "strict",
+        "writeAttempted": False,
+        "writeExecuted": False,
+        "transactionState": "rejected",
+    }
+
+
+def external_safety(configuration: Configuration) -> dict[str, Any]:
+    """External effects are out of reach: never guaranteed (R110)."""
+    mode = "strict" if configuration.is_strict else "legacy"
+    return {"writeSafetyMode": mode, "writeSafetyGuaranteed": False, "reason": "external_uncontrolled"}
+
+
+def _check_preflight(configuration: Configuration, call: Asked) -> None:
+    if not call.is_preflight or call.policy.is_read:
+        return
+    nothing = {"success": False, "writeAttempted": False, "writeExecuted": False, "transactionState": "rejected"}
+    if call.policy.is_external:
+        error = ToolError(
+            "preflight_unavailable",
+            f"{call.action.key} is an external effect: it cannot be checked beforehand, and nothing was executed.",
+            outer={**nothing, "writeSafetyMode": external_safety(configuration)["writeSafetyMode"]},
+            hint="Call it without validateOnly once its user has agreed.",
+        )
+        raise refused(configuration, call.action, error, call.policy)
+    if not configuration.is_strict:
+        error = ToolError(
+            "strict_mode_disabled",
+            "Strict safe writes are off: there is no preflight, and nothing was executed.",
+            outer={**nothing, "writeSafetyMode": "legacy"},
+            hint="Call it without validateOnly.",
+        )
+        raise refused(configuration, call.action, error, call.policy)
+
+
+def _unknown_action(configuration: Configuration, tool: Tool, name: str) -> ToolError:
+    return ToolError(
+        "unknown_action",
+        f"Tool {tool.name} has no action {name!r}.",
+        validActions=[*(action.name for action in offered(configuration, tool)), HELP],
+        hint=f'{tool.name}(action="help") explains them.',
+    )
+
+
+def _disabled(action: Action) -> ToolError:
+    return ToolError(
+        "action_disabled",
+        f"{action.key} is switched off.",
+        hint="Its owner can switch it on in mcpToolsConfig.",
+    )
