@@ -131,6 +131,8 @@ class Connection:
         try:
             plan = self._services.resolve(head)
             answer = await self._run_route(head, plan) if isinstance(plan, Route) else plan
+            if isinstance(answer, Response):
+                self._body.release()  # nobody looks at it any more, however long the answer takes to send
             return await self._write(head, answer)
         finally:
             self._body.release()

@@ -31,6 +31,8 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _NOT_CACHED: Final = frozenset({"authorization", "cookie", "x-auth-token", "proxy-authorization"})
 _TLS_HANDSHAKE: Final = 0x16
+# A request line begins with a token: waiting for more of anything else is pointless.
+_FIRST_BYTE_MIN: Final = 0x21
 
 
 class Malformed(Exception):
@@ -188,8 +190,9 @@ class Wire:
     def _refuse_hopeless(self) -> None:
         if len(self._buffer) >= HEAD_BYTES_MAX:
             raise Malformed(431, f"the request head is longer than {HEAD_BYTES_MAX} bytes")
-        if self._buffer and self._buffer[0] == _TLS_HANDSHAKE:
-            raise Malformed(400, "this port speaks plain HTTP, not TLS")
+        if self._buffer and self._buffer[0] < _FIRST_BYTE_MIN and self._buffer != b"\r":
+            is_tls = self._buffer[0] == _TLS_HANDSHAKE
+            raise Malformed(400, "this port speaks plain HTTP, not TLS" if is_tls else "no request line")
         if self._is_eof and self._buffer:
             raise Malformed(400, "the request head ended too early")
 

@@ -8,6 +8,7 @@ client's word and never looked at. The kernel's own surface has the kernel's own
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Final
@@ -16,6 +17,8 @@ from urllib.parse import urlsplit
 from kernel.http.reply import plain
 from kernel.wire import Response
 
+_AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._-]+))(?::(\d{1,5})?)?")
+_PORT_MAX: Final = 65535
 _WILDCARDS: Final = frozenset({"0.0.0.0", "::", ""})
 # Request headers a browser client of the plugin surface may send (mcp-requirements 2.11); mcp-param-* comes on top.
 _ALLOWED_HEADERS: Final = (
@@ -34,15 +37,10 @@ _PREFLIGHT_S: Final = "600"
 
 def split_authority(authority: str) -> str | None:
     """The host of ``host``, ``host:port`` or ``[v6]:port`` in lower case, without brackets; None if it is none."""
-    if "@" in authority or "/" in authority:
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None or int(found[3] or 0) > _PORT_MAX:
         return None
-    try:
-        parts = urlsplit(f"//{authority}")
-        _ = parts.port  # raises where the port is no number in range
-    except ValueError:
-        return None
-    host = (parts.hostname or "").lower()
-    return host.removesuffix(".") or None
+    return (found[1] or found[2]).lower().removesuffix(".") or None
 
 
 def is_loopback(host: str) -> bool:

@@ -125,6 +125,8 @@ class Server:
 
     def close_now(self) -> None:
         """End ``serve`` at once, cancelling what still runs."""
+        for connection in list(self._connections):
+            connection.scope.cancel()  # those of serve_stream run in their caller's nursery
         self._running.nursery.cancel_scope.cancel()
 
     # --- inside ----------------------------------------------------------------------------------------------
