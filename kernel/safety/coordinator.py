@@ -19,7 +19,7 @@ from typing import Any
 from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger
-from kernel.host.base import HostError
+from kernel.host.base import HostApiError, HostError
 from kernel.safety.commit import Commit, in_doubt_error
 from kernel.safety.digest import state_digest
 from kernel.safety.intent import CommitGate, Intent, Observation, Outcome, Precondition
@@ -107,6 +107,8 @@ class WriteCoordinator:
         """The live state and its full digest ("" for an addition, which has none)."""
         try:
             seen = await intent.probe()
+        except HostApiError as error:
+            raise ToolError("api_error", error.message, outer=rejected(), apiCode=error.api_code) from error
         except HostError as error:
             raise ToolError(
                 "write_safety_failed",

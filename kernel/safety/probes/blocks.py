@@ -8,7 +8,7 @@ from kernel.errors import ToolError
 from kernel.safety.digest import without_times
 from kernel.safety.intent import Observation
 from kernel.safety.limits import MANIFEST_BLOCKS_MAX
-from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, texts
+from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, texts, unreadable
 from kernel.safety.targets import observation
 
 
@@ -64,14 +64,13 @@ async def references(reading: Reading, arguments: Arguments) -> Observation:
 async def tagged_blocks(reading: Reading, arguments: Arguments) -> Observation:
     """tag.rename, tag.remove: the blocks that carry the tag. The index names them, their state is read live."""
     label = str(arguments.get("oldLabel") or arguments.get("label") or "").strip("#")
-    # "#a#" and everything below it, "#a/b#"; quotes are doubled, as SQL wants them.
-    pattern = label.replace("'", "''").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    statement = (
-        f"SELECT id FROM blocks WHERE tag LIKE '%#{pattern}#%' ESCAPE '\\' OR tag LIKE '%#{pattern}/%' ESCAPE '\\'"
-        f" ORDER BY id LIMIT {MANIFEST_BLOCKS_MAX + 1}"
-    )
+    # "#a#" and everything below it, "#a/b#". The kernel's SQL reader knows no ESCAPE, so no pattern is used.
+    exact, below = (f"instr(tag, '#{label.replace(chr(39), chr(39) * 2)}{end}') > 0" for end in "#/")
+    statement = f"SELECT id FROM blocks WHERE {exact} OR {below} ORDER BY id LIMIT {MANIFEST_BLOCKS_MAX + 1}"
     rows = await reading.call("/api/query/sql", stmt=statement)
-    ids = [str(row["id"]) for row in rows or ()]
+    if not isinstance(rows, list):
+        raise unreadable("which blocks carry the tag")
+    ids = [str(row["id"]) for row in rows]
     _check_manifest(len(ids))
     return observation(arguments, await reading.blocks(ids), affectedBlocks=len(ids))
 
