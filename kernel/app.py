@@ -1,0 +1,251 @@
+"""The one process: parts are made here, given their clock, ids, threads and sockets, and ended in order.
+
+Nothing else in the kernel reads a clock, draws an id or opens a socket of its own. Holds no rules of a request.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import trio
+
+from kernel.clock import SystemClock
+from kernel.faults.plan import FaultPlan, PlanInvalid, read_plan
+from kernel.faults.trigger import Trigger
+from kernel.host.base import Host
+from kernel.host.embedded import EmbeddedHost
+from kernel.host.faulty import FaultyHost
+from kernel.host.remote import RemoteHost
+from kernel.http.guard import HostGuard, OriginGuard
+from kernel.http.router import Router
+from kernel.http.server import Server, open_listener
+from kernel.ids import IdSource, SystemIds
+from kernel.mcp.endpoint import MCPEndpoint
+from kernel.mcp.fixtures.endpoint import fixture_endpoint
+from kernel.plugin_routes import health_summary, plugin_routes
+from kernel.safety.lock import CoordinatorLock, HeldElsewhere
+from kernel.safety.open import LOCK_FILE, open_coordinator
+from kernel.settings import DRAIN_S, Settings
+from kernel.siyuan.plain_surface import KernelSurface
+from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
+from kernel.siyuan.push import PushHub
+from kernel.tools.call import ToolParts
+from kernel.tools.permissions import Level
+from kernel.tools.call import Tools as ProductTools
+from kernel.workspace.workspace import Workspace
+from scheduler import Scheduler, open_scheduler
+
+PLUGIN_STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
+WORKSPACE_LOCK: Final = ".lock"
+_LEVELS: Final = {"none": Level.NONE, "r": Level.READ, "rw": Level.WRITE, "rwd": Level.DELETE}
+_SIGNALS: Final = [signal.SIGINT, signal.SIGTERM]
+EXIT_DONE: Final = 0
+EXIT_FAILED: Final = 1
+_log: Final = logging.getLogger("kernel.app")
+
+
+class StartRefused(Exception):
+    """The kernel cannot start; the message says what to do. Exit code 1."""
+
+
+@dataclass(slots=True)
+class App:
+    """A built kernel: everything a request meets, without a socket."""
+
+    settings: Settings
+    kernel: SiyuanKernel
+    host: Host
+    scheduler: Scheduler
+    endpoint: MCPEndpoint
+    server: Server
+    trigger: Trigger
+
+
+@asynccontextmanager
+async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> AsyncIterator[App]:
+    """Put one kernel together and keep its tasks running for the length of the block."""
+    trigger = Trigger(_fault_plan(settings))
+    kernel = _open_kernel(settings, clock, ids)
+    host: Host = _open_host(settings, kernel)
+    if settings.faults is not None or settings.has_emulator_controls:
+        host = FaultyHost(host, trigger)
+    storage = storage_folder(settings)
+    async with (
+        trio.open_nursery() as nursery,
+        open_scheduler(
+            read_slots=settings.read_slots,
+            mutation_slots=settings.mutation_slots,
+            admitted_max=settings.admitted_max,
+        ) as scheduler,
+        open_coordinator(storage, clock, ids, trigger=trigger) as coordinator,
+    ):
+        if settings.has_conformance_fixtures:
+            endpoint = fixture_endpoint(scheduler, clock, ids)
+        else:
+            parts = ToolParts(
+                host,
+                clock,
+                ids,
+                lambda ticket: scheduler.boundary(ticket, bound_s=settings.commit_bound_s),
+                coordinator=coordinator,
+                default_level=_LEVELS[settings.default_permission],
+            )
+            endpoint = MCPEndpoint(
+                ProductTools(parts), scheduler, clock, ids, cancels_on_disconnect=settings.disconnect == "cancel"
+            )
+        await nursery.start(endpoint.run)
+        server = Server(_resolver(settings, kernel, scheduler, endpoint).resolve, clock=clock)
+        yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
+        endpoint.close()
+        await host.aclose()
+        nursery.cancel_scope.cancel()
+
+
+def storage_folder(settings: Settings) -> Path:
+    """Where ledger and coordinator lock lie: with the notes, or keyed by the remote host (decision 51)."""
+    if not settings.host_url:
+        return settings.workspace / PLUGIN_STORAGE
+    base = settings.state_dir or settings.workspace / "remote"
+    key = "".join(letter if letter.isalnum() else "-" for letter in settings.host_url)
+    return base / key
+
+
+def _fault_plan(settings: Settings) -> FaultPlan:
+    if settings.faults is None:
+        return FaultPlan()
+    try:
+        return FaultPlan.of(read_plan(settings.faults.read_text(encoding="utf-8")))
+    except PlanInvalid as error:
+        raise StartRefused(f"{settings.faults}: {error}") from None
+
+
+def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> SiyuanKernel:
+    options = KernelOptions(
+        is_readonly=settings.is_readonly,
+        access_code=settings.access_code,
+        language=settings.language,
+        index_lag_s=settings.index_lag_s,
+        allows_egress=settings.allows_egress,
+        working_dir=str(settings.working_dir or ""),
+    )
+    workspace = Workspace.open(str(settings.workspace), clock=clock, ids=ids)
+    return SiyuanKernel(workspace, PushHub(), clock, ids, options)
+
+
+def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
+    if settings.host_url:
+        return RemoteHost(settings.host_url, settings.host_token)
+    return EmbeddedHost(kernel)
+
+
+def _resolver(settings: Settings, kernel: SiyuanKernel, scheduler: Scheduler, endpoint: MCPEndpoint) -> Router:
+    surface = KernelSurface(kernel)
+    routes = plugin_routes(endpoint, lambda: health_summary(scheduler, endpoint), surface.authorize)
+    return Router(
+        routes,
+        hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
+        origins=OriginGuard(),
+        otherwise=surface.resolve,
+    )
+
+
+def run_app(settings: Settings) -> int:
+    """Serve until a signal; the exit code. What cannot start says why in one line on standard error."""
+    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    # Request lines of the client library carry URLs: they are the operator's only when asked for.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        with _owned(settings) as locks:
+            trio.run(_serve, settings, locks)
+    except (StartRefused, OSError) as error:
+        print(f"sisyphus-kernel: {error}", file=sys.stderr)  # noqa: T201 - the command's own answer
+        return EXIT_FAILED
+    finally:
+        if settings.removes_workspace:
+            shutil.rmtree(settings.workspace, ignore_errors=True)
+    return EXIT_DONE
+
+
+@contextmanager
+def _owned(settings: Settings) -> Iterator[list[CoordinatorLock]]:
+    """The workspace and the coordinator are this process's, or it does not start (decisions 7 and 50)."""
+    paths = [storage_folder(settings) / LOCK_FILE]
+    if not settings.host_url:
+        paths.insert(0, settings.workspace / WORKSPACE_LOCK)
+    locks: list[CoordinatorLock] = []
+    try:
+        for path in paths:
+            try:
+                locks.append(CoordinatorLock.acquire(path))
+            except HeldElsewhere as error:
+                who = f"process {error.owner.pid} at {error.owner.url}" if error.owner else "another SiYuan kernel"
+                raise StartRefused(f"{path.parent} is in use by {who}: stop it, or use another workspace") from None
+        yield locks
+    finally:
+        for lock in reversed(locks):
+            lock.release()
+
+
+async def _serve(settings: Settings, locks: list[CoordinatorLock]) -> None:
+    listener = _listen(settings)
+    async with open_app(settings, SystemClock(), SystemIds()) as app:
+        url = _url(settings, listener)
+        for lock in locks:
+            lock.announce(url)
+        async with trio.open_nursery() as nursery:
+            await nursery.start(_end_on_signal, app)
+            await nursery.start(app.server.serve, [listener])
+            _say_ready(settings, url)
+
+
+async def _end_on_signal(app: App, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+    """The first signal drains, in order; a second one ends the process at once."""
+    with trio.open_signal_receiver(*_SIGNALS) as signals:
+        task_status.started()
+        async for _ in signals:
+            break
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_end_at_once_on_signal, signals)
+            app.endpoint.close()
+            await app.scheduler.drain(trio.current_time() + DRAIN_S)
+            await app.server.drain(DRAIN_S)
+            nursery.cancel_scope.cancel()
+
+
+async def _end_at_once_on_signal(signals: AsyncIterator[int]) -> None:
+    async for number in signals:
+        # Not sys.exit: nothing may be waited for, not even a thread.
+        os._exit(128 + number)
+
+
+def _listen(settings: Settings) -> socket.socket:
+    try:
+        return open_listener(settings.host, settings.port)
+    except OSError as error:
+        hint = "choose another with --port, or --port 0 for a free one"
+        raise StartRefused(f"cannot listen on {settings.host}:{settings.port} ({error.strerror}): {hint}") from None
+
+
+def _url(settings: Settings, listener: socket.socket) -> str:
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"http://{host}:{listener.getsockname()[1]}"
+
+
+def _say_ready(settings: Settings, url: str) -> None:
+    ready: dict[str, Any] = {"ready": True, "url": url, "mcp": f"{url}/sisyphus/mcp", "pid": os.getpid()}
+    if settings.is_json:
+        text = json.dumps(ready)
+    else:
+        text = f"Serving {settings.host_url or settings.workspace}\n  kernel  {url}\n  MCP     {ready['mcp']}\nCtrl-C ends it."
+    print(text, flush=True)  # noqa: T201 - the command's own answer
