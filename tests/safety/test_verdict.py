@@ -1,0 +1,61 @@
+"""The read-back's verdict: every row of its table."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from kernel.safety.intent import Outcome, Precondition
+from kernel.safety.verdict import COMMITTED, ReadBack, judge
+from kernel.safety.write import WriteEvent
+
+STATE = Precondition.STATE
+
+
+@pytest.mark.parametrize(
+    ("changed", "after", "expected", "is_final"),
+    [
+        (True, "other", "committed", True),
+        (None, "other", "committed", True),
+        (False, "other", "unknown", False),
+        (True, "same", "unknown", False),
+        (None, "same", "no_change", False),
+        (False, "same", "no_change", True),
+    ],
+)
+def test_what_the_host_reports_against_what_is_seen(
+    changed: bool | None, after: str, expected: str, is_final: bool
+) -> None:
+    verdict = judge(Outcome({}, changed), "same", ReadBack(after), STATE)
+    assert verdict.transaction_state == expected
+    assert verdict.is_final is is_final
+    assert (verdict.event is WriteEvent.VERIFIED) == (expected != "unknown")
+
+
+@pytest.mark.parametrize(("changed", "after"), list(itertools.product([True, False, None], ["same", "other"])))
+def test_a_look_that_failed_or_lacks_what_was_asked_is_a_mismatch_whatever_else(
+    changed: bool | None, after: str
+) -> None:
+    outcome = Outcome({}, changed)
+    for seen in (ReadBack(cause="gone"), ReadBack(after, is_as_asked=False)):
+        verdict = judge(outcome, "same", seen, STATE)
+        assert verdict.event is WriteEvent.MISMATCHED
+        assert verdict.cause
+        assert not verdict.is_final
+
+
+@pytest.mark.parametrize(
+    ("outcome", "previous", "precondition"),
+    [
+        (Outcome({}, True), None, Precondition.NONE),
+        (Outcome({}, True), "same", Precondition.SOURCE),
+        (Outcome({}, True, creates=True), "same", STATE),
+    ],
+)
+def test_what_was_made_beside_an_unchanged_target_is_judged_by_its_own_look(
+    outcome: Outcome, previous: str | None, precondition: Precondition
+) -> None:
+    assert judge(outcome, previous, ReadBack(previous), precondition) is COMMITTED
+    refused = judge(outcome, previous, ReadBack(previous, is_as_asked=False), precondition)
+    assert refused.event is WriteEvent.MISMATCHED
