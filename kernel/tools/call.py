@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from kernel.canonical import digest
 from kernel.clock import Clock
@@ -18,6 +18,7 @@ from kernel.host.budget import ReadBudget
 from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
 from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
+from kernel.safety.probes import observe
 from kernel.tools import failures, results, schema
 from kernel.tools import help as help_pages
 from kernel.tools.configuration import Configuration
@@ -43,20 +44,6 @@ from kernel.tools.statistics import Statistics
 from scheduler.ticket import Lane, Ticket
 
 
-class ProbeMaker(Protocol):
-    """How the state of a strict write's target is read (``kernel.safety.probes``)."""
-
-    def __call__(self, tool: str, action: str, arguments: Mapping[str, Any], context: ToolContext) -> Probing: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Probing:
-    """A target's probe, and for additions the check that what was made is there."""
-
-    probe: Callable[[], Any]
-    confirm: Callable[[Outcome], Any] | None = None
-
-
 @dataclass(slots=True)
 class ToolParts:
     """What the application puts together for the tools. ``boundary`` is ``Scheduler.boundary``."""
@@ -66,7 +53,6 @@ class ToolParts:
     ids: IdSource
     boundary: Callable[[Ticket], CommitGate]
     coordinator: Coordinator | None = None
-    probes: ProbeMaker | None = None
     default_level: Level = Level.WRITE
     transport: str = "kernel"
     # Further parts for handlers, by name: uploads, extension, feedback.
@@ -236,22 +222,21 @@ class Tools:
         submitted = call.submitted
         field_name = call.policy.precondition.value
         scoped = context.host
-        if handling.probe is not None:
-            own = handling.probe
-            probing = Probing(lambda: own(context, call.arguments))
-        elif self.parts.probes is not None:
-            probing = self.parts.probes(call.action.tool, call.action.name, call.arguments, context)
-        else:
-            raise ToolError("write_coordinator_unavailable", "This process cannot read the state of a write's target.")
+
+        async def probe() -> Observation:
+            if handling.probe is not None:
+                return await handling.probe(context, call.arguments)
+            return await observe(scoped, call.action.tool, call.action.name, call.arguments)
+
         return Intent(
             call.action.tool,
             call.action.name,
             call.arguments,
             call.policy.precondition,
-            probing.probe,
+            probe,
             request_id=_text_or_none(submitted.get("requestId")),
             credential=_text_or_none(submitted.get(field_name) or submitted.get("expectedHash")),
-            confirm=probing.confirm,
+            confirm=handling.confirms(context, call.arguments) if handling.confirms is not None else None,
             writes_sent=(lambda: scoped.writes_sent) if isinstance(scoped, ScopedHost) else None,
         )
 
@@ -301,6 +286,3 @@ def _as_written(value: Any) -> Written:
 
 def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-__all__ = ["Observation", "ProbeMaker", "Probing", "ToolParts", "Tools"]

@@ -13,7 +13,7 @@ from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.host.base import Host, HostError
 from kernel.ids import IdSource
-from kernel.safety.intent import Observation
+from kernel.safety.intent import Observation, Outcome
 from kernel.tools.configuration import Configuration
 from kernel.tools.permissions import Level, Permissions
 from kernel.tools.plugin_files import PluginFiles
@@ -168,6 +168,8 @@ class Handling:
     guard: Guard | None = None
     # Reads the live target for strict writes; None uses the general probe of the safety package.
     probe: Callable[[ToolContext, Arguments], Awaitable[Observation]] | None = None
+    # For additions: whether what the outcome says was made is there.
+    confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
 
 
 def on_notebook(level: Level, *names: str) -> Guard:
