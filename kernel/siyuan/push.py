@@ -46,9 +46,9 @@ class PushHub:
         context: dict[str, Any] | None = None,
     ) -> None:
         """Queue one frame for every session of the given types but the (app, id) in ``excludes``."""
-        self.deliver(Event(cmd, data, to, code, msg, excludes=excludes), context)
+        self.deliver(Event(cmd, data, to, code, msg, excludes=excludes, context=context))
 
-    def deliver(self, event: Event, context: dict[str, Any] | None = None) -> None:
+    def deliver(self, event: Event) -> None:
         """Queue one event of the workspace as a frame, all members present as the kernel sends them."""
         frame = {
             "cmd": event.cmd,
@@ -61,8 +61,8 @@ class PushHub:
             "msg": event.msg,
             "data": event.data,
         }
-        if context:
-            frame["context"] = context
+        if event.context:
+            frame["context"] = event.context
         for session in list(self.sessions):
             if session.type in event.to and (session.app, session.id) != event.excludes:
                 session.deliver(frame)

@@ -230,9 +230,18 @@ def change_sort(workspace: Workspace, box: str, paths: list[str]) -> None:
 
 def append_to_sort(workspace: Workspace, box: str, folder: str, document_id: str) -> None:
     """A new document goes to the end of its folder (or to its top, if the settings say so)."""
+    _add_to_sort(workspace, box, folder, document_id, at_top=bool(workspace.conf.file_tree["createDocAtTop"]))
+
+
+def prepend_to_sort(workspace: Workspace, box: str, folder: str, document_id: str) -> None:
+    """A new document goes to the top of its folder."""
+    _add_to_sort(workspace, box, folder, document_id, at_top=True)
+
+
+def _add_to_sort(workspace: Workspace, box: str, folder: str, document_id: str, *, at_top: bool) -> None:
     order = effective_order(workspace, box)
-    at_top = bool(workspace.conf.file_tree["createDocAtTop"])
-    listed = list_documents(workspace, box, folder, order=order)
+    is_there = workspace.files.is_dir(f"{DATA}/{box}{folder}".rstrip("/"))
+    listed = list_documents(workspace, box, folder, order=order) if is_there else []
     if order != SORT_CUSTOM:
         place = -1 if at_top and listed else int(bool(listed))
     elif not listed:

@@ -197,14 +197,17 @@ def rename_document(workspace: Workspace, box: str, path: str, title: str) -> No
         raise Refusal(QUERY_FAILED)
     entry = workspace.blocks.at_path(box, path)
     if entry is None:
-        where = workspace.files.absolute(f"{DATA}/{box}/{path.lstrip('/')}")
-        raise NotFound(f"open {where}: no such file or directory")
+        raise NotFound(_why_not_there(workspace, box, path))
     title, is_empty = _titled(title)
     document = workspace.edit(entry.id)
     properties = document.root.properties
     is_same = unescaped_attribute(properties.get("title", "")) == title
     if is_same and (properties.get(TITLE_EMPTY) == "true") == is_empty:
         return
+    # The kernel goes on showing the attributes it has shown once (see ``attributes.attributes_of``).
+    kept = workspace.kept_attributes.get(entry.id)
+    if kept is None and entry.id in workspace.shown_documents:
+        kept = {name: unescaped_attribute(value) for name, value in properties.items()}
     properties["title"] = escaped_attribute(title)
     if is_empty:
         properties[TITLE_EMPTY] = "true"
@@ -212,14 +215,33 @@ def rename_document(workspace: Workspace, box: str, path: str, title: str) -> No
         properties.pop(TITLE_EMPTY, None)
     properties["updated"] = workspace.now_stamp()
     workspace.save(document)
+    if kept is not None:
+        workspace.kept_attributes[entry.id] = kept
     told = {"box": box, "id": entry.id, "path": path, "title": title, "empty": is_empty, "refText": title}
     workspace.emit("rename", told)
     refresh_anchors(workspace, [document.root])
 
 
+def _why_not_there(workspace: Workspace, box: str, path: str) -> str:
+    if ".." in path.split("/"):
+        return f"path [{path}] must not contain '..'"
+    inner = f"{DATA}/{box}/{path.strip('/')}".rstrip("/")
+    where = workspace.files.absolute(inner)
+    is_folder = workspace.files.is_dir(inner)
+    return f"read {where}: is a directory" if is_folder else f"open {where}: no such file or directory"
+
+
 def history_dir(workspace: Workspace, operation: str) -> str:
     """Where what is about to be lost is kept: ``history/2026-03-01-090000-delete``."""
     return f"history/{workspace.clock.local():%Y-%m-%d-%H%M%S}-{operation}"
+
+
+def keep_version(workspace: Workspace, root_id: str, operation: str) -> None:
+    """Copy a document as it is on disk into history, before something turns it over."""
+    entry = workspace.blocks.documents[root_id]
+    workspace.files.copy(
+        f"{DATA}/{entry.box}{entry.path}", f"{history_dir(workspace, operation)}/{entry.box}{entry.path}"
+    )
 
 
 def remove_document(workspace: Workspace, box: str, path: str) -> list[str]:

@@ -25,3 +25,4 @@ class Event:
     app: str = ""
     session: str = ""
     excludes: tuple[str, str] | None = None
+    context: dict[str, Any] | None = None

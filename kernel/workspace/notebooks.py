@@ -168,7 +168,7 @@ def merged_box_conf(conf: dict[str, Any], changes: Any) -> dict[str, Any]:
         name = by_name.get(given.lower())
         if name is None or value is None or name in ("encrypted", "boxCrypt"):
             continue
-        wanted = type(BOX_CONF_DEFAULTS[name])
+        wanted: type = type(BOX_CONF_DEFAULTS[name])
         if wanted is int and isinstance(value, float) and value.is_integer():
             value = int(value)
         if type(value) is not wanted:

@@ -100,11 +100,12 @@ def ref_text(node: Node) -> str:
     if node.type == "NodeDocument":
         return _escaped(unescaped_attribute(node.properties.get("title", "")))
     shown = first_leaf(node) if node.type in CONTAINER_TYPES else node
-    text = "" if shown is None else _block_text(shown)
+    text = "" if shown is None else block_text(shown)
     return text if len(text) <= ANCHOR_RUNES_MAX else f"{text[:ANCHOR_RUNES_MAX]}..."
 
 
-def _block_text(node: Node) -> str:
+def block_text(node: Node) -> str:
+    """The text of a block on one line, html-escaped; of a block of images only, their titles."""
     text = _escaped(html.unescape(plain_content(node).strip().replace("\n", ""))).strip()
     if text:
         return text
@@ -161,6 +162,7 @@ def _with_relatives(workspace: Workspace, targets: dict[str, Node]) -> dict[str,
 
 
 def first_leaf_or_self(node: Node) -> Node | None:
+    """A container's first leaf; any other block itself."""
     return first_leaf(node) if node.type in CONTAINER_TYPES else node
 
 

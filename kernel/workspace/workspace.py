@@ -104,6 +104,9 @@ class Workspace:
     # Documents that cannot be read: "<notebook><path>" -> why. They stay on disk as they are.
     corrupt: dict[str, str] = field(default_factory=dict)
     observers: list[TreeObserver] = field(default_factory=list)
+    # Documents whose attributes have been shown, and what is still shown of those renamed since (see ``attributes``).
+    shown_documents: set[str] = field(default_factory=set)
+    kept_attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
     _loaded_nodes: int = 0
     _taken: set[str] = field(default_factory=set)
@@ -212,6 +215,7 @@ class Workspace:
         content = sy.encode(document.root)
         self.files.write(f"{DATA}/{document.box}{document.path}", content)
         self._taken.discard(document.id)
+        self.kept_attributes.pop(document.id, None)
         self._put(document, len(content), refs_in(content))
 
     def add(self, tree: Tree) -> Document:
@@ -244,6 +248,27 @@ class Workspace:
         """What has been told since the last time."""
         events, self._events = self._events, []
         return events
+
+    def event_count(self) -> int:
+        return len(self._events)
+
+    def drop_events_after(self, count: int) -> None:
+        """Take back what has been told since ``event_count`` was ``count``: it has not happened after all."""
+        del self._events[count:]
+
+    def forget_tree(self, root_id: str) -> None:
+        """Throw away a loaded tree with the changes that are not saved."""
+        self._evict(root_id)
+        self._taken.discard(root_id)
+
+    def reread(self, root_id: str) -> None:
+        """Read a document anew from its file, as the kernel mends it on reading; the map follows."""
+        entry = self.blocks.documents.get(root_id)
+        if entry is None:
+            return
+        self._evict(root_id)
+        document = self._load(entry)
+        self._put(document, entry.size, entry.ref_ids)
 
     def end_call(self) -> None:
         """A handler is through, well or badly: trees that it took but did not save are read anew when needed."""
@@ -330,6 +355,8 @@ class Workspace:
         self._evict(root_id)
         self._taken.discard(root_id)
         self.blocks.remove(root_id)
+        self.shown_documents.discard(root_id)
+        self.kept_attributes.pop(root_id, None)
         for observer in self.observers:
             observer.document_removed(root_id)
 
