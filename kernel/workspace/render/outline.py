@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from kernel.workspace.render.inline_dom import inline_dom
 from kernel.workspace.tree import Node
 
 # Headings in these are not listed; those in items and super blocks are.
@@ -26,7 +27,7 @@ class OutlineHeading:
     children: list[OutlineHeading] = field(default_factory=list)
 
 
-def outline(root: Node, inline_dom: Callable[[Node], str], *, title: str = "") -> list[OutlineHeading]:
+def outline(root: Node, *, title: str = "") -> list[OutlineHeading]:
     """The top headings of a document; with ``title`` (a preview with its title) that comes first, as an h1."""
     top: list[OutlineHeading] = []
     above: list[OutlineHeading] = []
@@ -34,7 +35,7 @@ def outline(root: Node, inline_dom: Callable[[Node], str], *, title: str = "") -
         top.append(OutlineHeading(root.id, 1, html.escape(title).replace(" ", "&nbsp;")))
         above.append(top[0])
     for node in _headings(root):
-        heading = OutlineHeading(node.id, int(node.fields.get("HeadingLevel", 1)), _name(node, inline_dom))
+        heading = OutlineHeading(node.id, int(node.fields.get("HeadingLevel", 1)), heading_name(node))
         while above and above[-1].level >= heading.level:
             above.pop()
         (above[-1].children if above else top).append(heading)
@@ -52,13 +53,14 @@ def _headings(root: Node) -> Iterator[Node]:
             stack.extend(reversed(node.children))
 
 
-def _name(heading: Node, inline_dom: Callable[[Node], str]) -> str:
+def heading_name(heading: Node) -> str:
+    """The inline DOM of a heading, or of any block, as outlines show it."""
     parts: list[str] = []
     stack = list(reversed(heading.children))
     while stack:
         node = stack.pop()
         if node.type in _AS_DOM:
-            parts.append(inline_dom(_without_title(node)))
+            parts.append(inline_dom(node if node.type != "NodeImage" else _without_title(node)))
         elif node.type == "NodeText":
             parts.append(html.escape(node.data).replace("&#x27;", "'").replace(" ", "&nbsp;"))
         else:
@@ -69,15 +71,16 @@ def _name(heading: Node, inline_dom: Callable[[Node], str]) -> str:
     return name.strip().replace("\n", "")
 
 
-def _without_title(node: Node) -> Node:
-    """The title of an image is no part of an outline; sizes of the text are not either."""
-    shown = node.clone()
-    if shown.type == "NodeImage":
-        for child in list(shown.children):
-            if child.type == "NodeLinkTitle":
-                child.detach()
-    if style := shown.properties.get("style"):
-        shown.properties["style"] = _inherited_size(style)
+def _without_title(image: Node) -> Node:
+    """The title of an image is no part of an outline. The copy stands where the image stands."""
+    shown = image.clone()
+    for child in list(shown.children):
+        if child.type == "NodeLinkTitle":
+            child.detach()
+    place = Node("NodeParagraph", children=[Node("NodeText")] if image.previous is not None else [])
+    place.append(shown)
+    if image.next is not None:
+        place.append(image.next.clone())
     return shown
 
 

@@ -1,0 +1,71 @@
+"""/api/tag: the tree of tags, renaming and removing one (siyuan-api A7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.notes_index import settled_index
+from kernel.workspace.documents import history_dir, keep_version
+from kernel.workspace.index.queries import all_tag_labels, tagged_roots
+from kernel.workspace.tags import remove_tag as remove_from
+from kernel.workspace.tags import rename_tag as rename_in
+from kernel.workspace.tags import tag_tree, tags_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kernel.siyuan.dispatch import ApiHandler
+    from kernel.siyuan.kernel import Call
+    from kernel.workspace.tree import Node
+
+TAG_EMPTY: Final = "Tag cannot be empty"
+MESSAGE_MS: Final = 5000
+
+
+async def get_tag(call: Call) -> Any:
+    """All tags as a tree. Naming a sort order keeps it for later."""
+    conf = call.kernel.workspace.conf
+    call.arguments.optional_str("app")
+    call.arguments.optional_bool("ignoreMaxListHint")
+    if call.arguments.get("sort") is not None:
+        conf.section("tag")["sort"] = int(call.arguments.required_number("sort"))
+        conf.save()
+    index = await settled_index(call.kernel)
+    return tags_json(tag_tree(all_tag_labels(index.connection)), int(conf.section("tag").get("sort", 0))) or []
+
+
+async def rename_tag(call: Call) -> Any:
+    old = call.arguments.required_str("oldLabel", may_be_empty=True)
+    new = call.arguments.required_str("newLabel", may_be_empty=True)
+    new = new.removeprefix("/").removesuffix("/").strip()
+    if not new:
+        raise ApiError(TAG_EMPTY, -1, {"closeTimeout": MESSAGE_MS})
+    if old and old != new:
+        await _change(call, old, lambda root: rename_in(root, old, new))
+
+
+async def remove_tag(call: Call) -> Any:
+    label = call.arguments.required_str("label", may_be_empty=True)
+    if label:
+        await _change(call, label, lambda root: remove_from(root, label))
+
+
+async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> None:
+    workspace = call.kernel.workspace
+    index = await settled_index(call.kernel)
+    for root_id in tagged_roots(index.connection, label):
+        if root_id not in workspace.blocks.documents:
+            continue
+        document = workspace.edit(root_id)
+        if change(document.root):
+            keep_version(workspace, root_id, history_dir(workspace, "replace"))
+            workspace.save(document)
+            workspace.emit("reload", root_id, to=("protyle",))
+
+
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/tag/getTag": get_tag,
+    "/api/tag/renameTag": rename_tag,
+    "/api/tag/removeTag": remove_tag,
+}

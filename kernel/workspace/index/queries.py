@@ -1,0 +1,69 @@
+"""[core] What the /api families ask of the index again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from kernel.workspace.index.limits import IDS_PER_STATEMENT_MAX
+from kernel.workspace.index.rows import BlockRow
+from kernel.workspace.index.schema import BLOCK_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+
+_TAG_TYPES: Final = "(type = 'tag' OR (type LIKE 'textmark %' AND ' ' || type || ' ' LIKE '% tag %'))"
+
+
+def blocks_by_id(connection: apsw.Connection, ids: Sequence[str]) -> list[BlockRow]:
+    """The rows of these blocks in the order of the ids; unknown ids are left out."""
+    found: dict[str, BlockRow] = {}
+    for some in _batches(ids):
+        statement = f"SELECT {BLOCK_COLUMNS} FROM blocks WHERE id IN ({', '.join('?' for _ in some)})"
+        for values in connection.execute(statement, tuple(some)):
+            row = BlockRow(*values)
+            found.setdefault(row.id, row)
+    return [found[block_id] for block_id in ids if block_id in found]
+
+
+def ref_counts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int]:
+    """Block id → how many references there are to it."""
+    counts: dict[str, int] = {}
+    for some in _batches(ids):
+        statement = (
+            "SELECT def_block_id, COUNT(*) FROM refs "
+            f"WHERE def_block_id IN ({', '.join('?' for _ in some)}) GROUP BY def_block_id"
+        )
+        for def_id, count in connection.execute(statement, tuple(some)):
+            counts[str(def_id)] = int(count)
+    return counts
+
+
+def tag_labels(connection: apsw.Connection, keyword: str, limit: int) -> list[str]:
+    """The labels that contain a keyword, one for every use."""
+    statement = f"SELECT content FROM spans WHERE {_TAG_TYPES} AND content LIKE ? ORDER BY rowid LIMIT {limit}"
+    return [str(row[0]) for row in connection.execute(statement, (f"%{keyword}%",))]
+
+
+def all_tag_labels(connection: apsw.Connection) -> list[str]:
+    """Every use of every label."""
+    return [str(row[0]) for row in connection.execute(f"SELECT content FROM spans WHERE {_TAG_TYPES}")]
+
+
+def tagged_roots(connection: apsw.Connection, label: str) -> list[str]:
+    """The documents that use a label or one below it."""
+    statement = f"SELECT DISTINCT root_id FROM spans WHERE {_TAG_TYPES} AND content LIKE ? ORDER BY root_id"
+    return [str(row[0]) for row in connection.execute(statement, (f"%{label}%",))]
+
+
+def bookmarked(connection: apsw.Connection) -> list[BlockRow]:
+    """The rows of all blocks with a bookmark."""
+    statement = "SELECT DISTINCT block_id FROM attributes WHERE name = 'bookmark' ORDER BY rowid"
+    return blocks_by_id(connection, [str(row[0]) for row in connection.execute(statement)])
+
+
+def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
+        yield ids[start : start + IDS_PER_STATEMENT_MAX]
