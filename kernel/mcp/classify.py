@@ -119,9 +119,9 @@ def classify(
     elif is_modern_head:
         if not isinstance(message, Notification):
             raise ProtocolError(INVALID_REQUEST, "Invalid Request: one request or notification per POST")
-        if head.repeated is not None or head.version is None:
+        if head.repeated is not None:
             raise _repeated(head)
-        _check_served(head.version)
+        _check_served(str(head.version))
         return Dropped()
     return HandshakeMessage(message, head.version)
 

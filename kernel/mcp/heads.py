@@ -34,7 +34,6 @@ class Head(msgspec.Struct, frozen=True):
     repeated: str | None
     takes_json: bool
     takes_events: bool
-    has_accept: bool
     has_json_body: bool
     parameters: tuple[tuple[str, str], ...]  # Mcp-Param-* in order, lower-case names, values as sent
 
@@ -86,7 +85,6 @@ def _plan(items: tuple[tuple[str, str], ...]) -> Head:
         repeated=repeated,
         takes_json=takes_json,
         takes_events=takes_events,
-        has_accept=bool(accepts),
         has_json_body=_media_type(first.get("content-type", "")) == JSON_TYPE,
         parameters=tuple(item for item in items if item[0].startswith(PARAMETER_PREFIX)),
     )

@@ -6,7 +6,7 @@ key is a notification.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -158,7 +158,7 @@ def _decoded(decode: Callable[[bytes], Any], body: bytes) -> Any:
     except RecursionError:
         raise _too_deep() from None
     # Only a body with that many brackets can be that deep, so ordinary ones are not walked.
-    if body.count(b"{") + body.count(b"[") > JSON_DEPTH_MAX and _depth_exceeds(body, JSON_DEPTH_MAX):
+    if body.count(b"{") + body.count(b"[") > JSON_DEPTH_MAX and _depth_exceeds(value, JSON_DEPTH_MAX):
         raise _too_deep()
     return value
 
@@ -167,20 +167,22 @@ def _too_deep() -> ProtocolError:
     return ProtocolError(PARSE_ERROR, f"Parse error: nested deeper than {JSON_DEPTH_MAX} levels")
 
 
-def _depth_exceeds(body: bytes, depth_max: int) -> bool:
-    """Whether well-formed JSON nests deeper than ``depth_max``; a level-by-level walk, no recursion."""
-    level: list[Any] = [_decode_any(body)]
-    for _ in range(depth_max + 1):
-        children: list[Any] = []
-        for value in level:
-            if isinstance(value, dict):
-                children.extend(item for item in value.values() if isinstance(item, dict | list))
-            elif isinstance(value, list):
-                children.extend(item for item in value if isinstance(item, dict | list))
-        if not children:
+def _depth_exceeds(value: Any, depth_max: int) -> bool:
+    """Whether a decoded value nests deeper than ``depth_max``; level by level, no recursion."""
+    level: list[Any] = [value]
+    for _ in range(depth_max):
+        level = [child for parent in level for child in _children(parent) if isinstance(child, dict | list)]
+        if not level:
             return False
-        level = children
     return True
+
+
+def _children(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        return value.values()
+    if isinstance(value, _Envelope):
+        return (value.params, value.result, value.error)
+    return value if isinstance(value, list) else ()
 
 
 def _convert(value: dict[str, Any]) -> _Envelope:
