@@ -67,7 +67,7 @@ class Scheduler:
         self._runners = [SlotRunner() for _ in range(read_slots + mutation_slots)]
         self._idle = list(self._runners)
         self._is_ended = False
-        self._emptied = trio.Event()
+        self._drains = trio.lowlevel.ParkingLot()
 
     # --- life ---
 
@@ -103,9 +103,8 @@ class Scheduler:
         """
         self._admission.is_open = False
         if self._admission.tickets:
-            self._emptied = trio.Event()
             with trio.move_on_at(deadline):
-                await self._emptied.wait()
+                await self._drains.park()
         else:
             await trio.lowlevel.checkpoint()
         self._cancel_all(list(self._admission.tickets.values()))
@@ -363,7 +362,7 @@ class Scheduler:
             self._start_assigned()
 
     def _wake_drains(self) -> None:
-        self._emptied.set()
+        self._drains.unpark_all()
 
 
 @asynccontextmanager

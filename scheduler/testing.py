@@ -6,6 +6,7 @@ Nothing here is needed at run time. Three tools, from narrow to wide:
   scenario inside ``with injector.watch():``, or calls the function given to ``injector.strike_with``. A point has two
   moments. *Blocked*: the task has just parked, the cancel interrupts its wait. *Woken*: the task has its value but has
   not run yet, the cancel lands at its next checkpoint. The second moment is where slots and receipts get lost.
+  (``trio.sleep`` knows no second moment, its own end is a cancel too: let doubles wait for events.)
 - ``every_schedule`` runs a small scenario once per order in which Trio could have run the woken tasks.
 - ``Checker`` is an observer that watches the scheduler's promises, and ``check_quiescent`` what must hold in the end.
 
@@ -70,14 +71,13 @@ class ChoiceTape:
         """The choices of the run so far: what ``ChoiceTape(digits)`` repeats."""
         return tuple(self._digits[: self._place])
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Inside, the first choice is always taken: for the setting-up, whose order is of no interest."""
+    def pause(self) -> None:
+        """From now on the first choice is always taken: for a setting-up whose order is of no interest."""
         self._is_paused = True
-        try:
-            yield
-        finally:
-            self._is_paused = False
+
+    def resume(self) -> None:
+        """From now on choices are made again, as they are from the start of every run."""
+        self._is_paused = False
 
     def choose(self, base: int) -> int:
         """One of 0 … base-1."""
@@ -96,6 +96,7 @@ class ChoiceTape:
         """Move on to the next run; False when all have been visited."""
         del self._digits[self._place :], self._bases[self._place :]
         self._place = 0
+        self._is_paused = False
         while self._digits:
             if self._digits[-1] + 1 < self._bases[-1]:
                 self._digits[-1] += 1
