@@ -83,9 +83,3 @@ def replay_answer(receipt: Receipt, pool: ShortHashes) -> dict[str, Any]:
     if receipt.extra:
         answer["receipt"] = dict(receipt.extra)
     return answer
-
-
-def unguarded_safety(mode: str, reason: str | None = None) -> dict[str, Any]:
-    """The ``safety`` object of a call outside the guarantee: ``legacy`` (strict off) or an external effect (R110, R154)."""
-    told: dict[str, Any] = {"writeSafetyMode": mode, "writeSafetyGuaranteed": False}
-    return {**told, "reason": reason} if reason else told

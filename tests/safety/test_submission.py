@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kernel.errors import ToolError
-from kernel.safety.intent import SAFETY_ARGUMENTS, Precondition
-from kernel.safety.submission import arguments_digest, checked_request_id, part
+from kernel.safety.intent import SAFETY_ARGUMENTS
+from kernel.safety.submission import arguments_digest, checked_request_id
 from kernel.safety.targets import observation, target_ids
 
 
@@ -17,32 +17,6 @@ def test_the_digest_of_a_call_does_not_see_its_safety_fields() -> None:
     assert arguments_digest({**business, **dict.fromkeys(SAFETY_ARGUMENTS, "z")}) == arguments_digest(business)
     assert arguments_digest({**business, "data": "z"}) != arguments_digest(business)
     assert arguments_digest({"data": "y", "id": "x"}) == arguments_digest(business)
-
-
-@pytest.mark.parametrize(
-    ("given", "is_preflight"), [(True, True), (False, False), ("true", False), (1, False), (None, False)]
-)
-def test_only_true_is_a_preflight(given: Any, is_preflight: bool) -> None:
-    parted = part({"id": "x", "validateOnly": given, "requestId": "b72f"})
-    assert parted.is_preflight is is_preflight
-    assert parted.business == {"id": "x"}
-    assert parted.request_id == "b72f"
-
-
-def test_a_credential_counts_only_under_its_own_field() -> None:
-    parted = part({"expectedStateHash": "8ac2", "expectedManifestHash": None})
-    assert parted.credential(Precondition.STATE) == "8ac2"
-    assert parted.credential(Precondition.MANIFEST) is None
-    assert parted.credential(Precondition.STRUCTURE) is None
-    assert parted.safety_fields == ("expectedStateHash",)
-    assert part({"requestId": "ab12"}).safety_fields == ("requestId",)
-
-
-def test_the_old_name_counts_for_the_state_hash_alone() -> None:
-    parted = part({"expectedHash": "8ac2"})
-    assert parted.credential(Precondition.STATE) == "8ac2"
-    assert parted.credential(Precondition.STRUCTURE) is None
-    assert part({"expectedHash": "aaaa", "expectedStateHash": "bbbb"}).credential(Precondition.STATE) == "bbbb"
 
 
 @pytest.mark.parametrize("given", ["abcd", "0123456789abcdef" * 4])
