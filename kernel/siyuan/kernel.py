@@ -61,8 +61,10 @@ class FormFile:
 class Form:
     """A decoded multipart form."""
 
-    values: dict[str, str]
+    values: dict[str, str]  # the first of each name
     files: list[FormFile]
+    # All values in the order they came, repeats kept (broadcast/publish sends each one).
+    fields: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)

@@ -90,6 +90,14 @@ def document_ref_counts(workspace: Workspace) -> dict[str, int]:
     return {root_id: len(blocks) for root_id, blocks in referring.items()}
 
 
+def block_ref_counts(workspace: Workspace, def_ids: Iterable[str]) -> dict[str, int]:
+    """Block id → how many blocks refer to it."""
+    counts: dict[str, int] = {}
+    for _, _, target in references_to(workspace, def_ids):
+        counts[target] = counts.get(target, 0) + 1
+    return counts
+
+
 def ref_text(node: Node) -> str:
     """What a dynamic anchor to this block says, html-escaped: its name, else its text, cut to a length."""
     name = unescaped_attribute(node.properties.get("name", ""))
@@ -132,6 +140,23 @@ def degrade_unknown_refs(workspace: Workspace, root: Node) -> None:
         del node.fields["TextMarkBlockRefID"]
         node.fields.pop("TextMarkBlockRefSubtype", None)
         node.fields["TextMarkTextContent"] = str(node.fields.get("TextMarkTextContent", "")).strip()
+
+
+def transfer_references(workspace: Workspace, source_id: str, target: Node, block_ids: list[str]) -> None:
+    """Let references to one block point to another: all of them, or those in the given blocks."""
+    text = ref_text(target)
+    wanted = set(block_ids) or {block_id for _, block_id, _ in references_to(workspace, [source_id])}
+    for root_id in dict.fromkeys(workspace.blocks.root_of(block_id) for block_id in sorted(wanted)):
+        if root_id is None:
+            continue
+        document = workspace.edit(root_id)
+        for node in document.root.walk():
+            if node.fields.get("TextMarkBlockRefID") != source_id or block_of(node).id not in wanted:
+                continue
+            node.fields["TextMarkBlockRefID"] = target.id
+            if node.fields.get("TextMarkBlockRefSubtype") == "d":
+                node.fields["TextMarkTextContent"] = text
+        workspace.save(document)
 
 
 def refresh_anchors(workspace: Workspace, changed: Iterable[Node]) -> list[str]:

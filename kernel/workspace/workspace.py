@@ -16,7 +16,8 @@ from kernel.workspace import sy
 from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, ids_in, refs_in
 from kernel.workspace.conf import CONF_PATH, Conf
 from kernel.workspace.events import ALL, Event
-from kernel.workspace.files import Files, StorageError, is_temporary, on_disk
+from kernel.workspace.file_backends import on_disk
+from kernel.workspace.files import Files, StorageError, is_temporary
 from kernel.workspace.limits import LOADED_NODES_MAX
 from kernel.workspace.names import SUFFIX
 from kernel.workspace.nodes import BLOCK_TYPES

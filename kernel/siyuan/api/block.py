@@ -22,12 +22,12 @@ from kernel.workspace.block_info import (
     tree_info,
     unfolded_parent_id,
 )
-from kernel.workspace.intake import dom_of_block, dom_of_blocks, kramdown_of, parsed_dom
+from kernel.workspace.intake import dom_of_block, kramdown_of, parsed_dom
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES
-from kernel.workspace.refs import block_text, ref_text, references_to
+from kernel.workspace.refs import block_text, ref_text
 from kernel.workspace.render.counts import TextCounts, counts
-from kernel.workspace.sections import clear_fold, folded_heading_above, section_of
+from kernel.workspace.sections import folded_heading_above
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
 if TYPE_CHECKING:
@@ -245,55 +245,6 @@ def check_block_fold(call: Call) -> Any:
     return {"isFolded": is_block_folded(found[1]), "isRoot": found[1] is found[0].root}
 
 
-# --- headings ------------------------------------------------------------------------------------------------------
-def _heading(call: Call) -> Node | None:
-    found = found_node(call, call.arguments.raw_str("id"))
-    return found[1] if found is not None and found[1].type == "NodeHeading" else None
-
-
-def get_heading_children_ids(call: Call) -> Any:
-    heading = _heading(call)
-    return ([child.id for child in section_of(heading)] or None) if heading is not None else None
-
-
-def get_heading_children_dom(call: Call) -> Any:
-    heading = _heading(call)
-    removes_fold = optional(call, "removeFoldAttr", bool, True)
-    if heading is None:
-        return ""
-    copies = [one.clone() for one in (heading, *section_of(heading))]
-    if removes_fold:
-        clear_fold(copies)
-    else:
-        for child in copies[1:]:
-            child.properties["parent-heading"] = heading.id
-    return dom_of_blocks(copies)
-
-
-# --- references ----------------------------------------------------------------------------------------------------
-def check_block_ref(call: Call) -> Any:
-    workspace = call.kernel.workspace
-    wanted: list[str] = []
-    for one in id_list(call):
-        entry = workspace.blocks.documents.get(one)
-        wanted += entry.block_ids if entry is not None else [one]
-    return bool(references_to(workspace, [one for one in wanted if workspace.block_exists(one)]))
-
-
-def get_ref_ids(call: Call) -> Any:
-    workspace = call.kernel.workspace
-    block_id = optional(call, "id", str, "")
-    entry = workspace.blocks.documents.get(block_id)
-    wanted = entry.block_ids if entry is not None else [block_id]
-    found: dict[str, list[str]] = {}
-    for _, referring, target in references_to(workspace, wanted) if workspace.block_exists(block_id) else ():
-        found.setdefault(referring, []).append(target)
-    return {
-        "refDefs": [{"refID": referring, "defIDs": targets} for referring, targets in found.items()],
-        "originalRefBlockIDs": {},
-    }
-
-
 _READS: Final[dict[str, Callable[[Call], Any]]] = {
     "getBlockKramdown": get_block_kramdown,
     "getBlockKramdowns": get_block_kramdowns,
@@ -317,9 +268,5 @@ _READS: Final[dict[str, Callable[[Call], Any]]] = {
     "getBlockRelevantIDs": get_block_relevant_ids,
     "getUnfoldedParentID": get_unfolded_parent_id,
     "checkBlockFold": check_block_fold,
-    "getHeadingChildrenIDs": get_heading_children_ids,
-    "getHeadingChildrenDOM": get_heading_children_dom,
-    "checkBlockRef": check_block_ref,
-    "getRefIDs": get_ref_ids,
 }
 HANDLERS: Final[dict[str, ApiHandler]] = {f"/api/block/{name}": handler for name, handler in _READS.items()}

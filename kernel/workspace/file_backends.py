@@ -1,0 +1,207 @@
+"""Where the bytes of a workspace rest: a folder on disk, or memory (tests, simulation). See ``files`` for the rules."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+
+from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFile, is_below, parent_of
+
+
+class DiskBackend:
+    """A folder on disk."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.abspath(root)
+        self._counter = 0
+
+    def absolute(self, path: str) -> str:
+        return os.path.join(self._root, *path.split("/")) if path else self._root
+
+    def read(self, path: str) -> bytes:
+        with open(self.absolute(path), "rb") as file:
+            return file.read()
+
+    def stat(self, path: str) -> FileStat | None:
+        try:
+            found = os.stat(self.absolute(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        is_dir = os.path.isdir(self.absolute(path))
+        return FileStat(path.rpartition("/")[2], is_dir, 0 if is_dir else found.st_size, found.st_mtime)
+
+    def list(self, path: str) -> list[FileStat]:
+        entries = []
+        with os.scandir(self.absolute(path)) as scan:
+            for entry in scan:
+                is_dir = entry.is_dir()
+                try:
+                    found = entry.stat()
+                except FileNotFoundError:  # a dangling link, or removed by somebody else while we look
+                    continue
+                size = 0 if is_dir else found.st_size
+                entries.append(FileStat(entry.name, is_dir, size, found.st_mtime, entry.is_symlink()))
+        return entries
+
+    def make_dir(self, path: str) -> None:
+        os.makedirs(self.absolute(path), exist_ok=True)
+
+    def rename(self, source: str, target: str) -> None:
+        os.replace(self.absolute(source), self.absolute(target))
+
+    def remove(self, path: str) -> None:
+        import shutil
+
+        absolute = self.absolute(path)
+        if os.path.isdir(absolute) and not os.path.islink(absolute):
+            shutil.rmtree(absolute)
+        else:
+            os.unlink(absolute)
+
+    def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None:
+        """All temporaries first, synced; then the renames; then the folders. Runs in the writer thread."""
+        temporaries: dict[str, str] = {}
+        touched = {self.absolute(path) for path in sync_dirs}
+        try:
+            for path, entry in entries.items():
+                absolute = self.absolute(path)
+                folder = os.path.dirname(absolute)
+                if entry.content is not None:
+                    self._make_parents(folder, touched)
+                    temporaries[path] = self._write_temporary(folder, entry)
+                touched.add(folder)
+            for path, entry in entries.items():
+                if entry.content is None:
+                    _unlink_if_there(self.absolute(path))
+                else:
+                    os.replace(temporaries[path], self.absolute(path))
+                    del temporaries[path]
+        finally:
+            for temporary in temporaries.values():
+                _unlink_if_there(temporary)
+        for folder in touched:
+            _sync_folder(folder)
+
+    def _make_parents(self, folder: str, touched: set[str]) -> None:
+        missing = folder
+        while not os.path.isdir(missing):
+            missing = os.path.dirname(missing)
+            touched.add(missing)
+        os.makedirs(folder, exist_ok=True)
+
+    def _write_temporary(self, folder: str, entry: PendingFile) -> str:
+        assert entry.content is not None
+        self._counter += 1
+        temporary = os.path.join(folder, f".{os.getpid():x}-{self._counter:x}{TEMPORARY_SUFFIX}")
+        mode = 0o600 if entry.is_private else 0o644
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        try:
+            view = memoryview(entry.content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+            os.fsync(descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            _unlink_if_there(temporary)
+            error.filename = error.filename or temporary
+            raise
+        os.close(descriptor)
+        return temporary
+
+
+class MemoryBackend:
+    """The same in memory: tests and simulation. ``refusal`` makes every write fail with that errno."""
+
+    def __init__(self, root: str = "/workspace") -> None:
+        self._root = root
+        self.contents: dict[str, bytes] = {}
+        self.dirs: set[str] = {""}
+        self.refusal: int = 0
+
+    def absolute(self, path: str) -> str:
+        return f"{self._root}/{path}" if path else self._root
+
+    def read(self, path: str) -> bytes:
+        if path in self.contents:
+            return self.contents[path]
+        raise self._missing(path, errno.EISDIR if path in self.dirs else errno.ENOENT)
+
+    def stat(self, path: str) -> FileStat | None:
+        name = path.rpartition("/")[2]
+        if path in self.contents:
+            return FileStat(name, False, len(self.contents[path]))
+        return FileStat(name, True) if path in self.dirs else None
+
+    def list(self, path: str) -> list[FileStat]:
+        if path in self.contents:
+            raise self._missing(path, errno.ENOTDIR)
+        if path not in self.dirs:
+            raise self._missing(path, errno.ENOENT)
+        children = [*(one for one in self.dirs if one), *self.contents]
+        return [found for one in children if parent_of(one) == path and (found := self.stat(one)) is not None]
+
+    def make_dir(self, path: str) -> None:
+        self._refuse_if_told(path)
+        while path not in self.dirs:
+            self.dirs.add(path)
+            path = parent_of(path)
+
+    def rename(self, source: str, target: str) -> None:
+        self._refuse_if_told(target)
+        for path in [path for path in self.contents if is_below(path, source)]:
+            self.contents[target + path[len(source) :]] = self.contents.pop(path)
+        for path in [path for path in self.dirs if is_below(path, source)]:
+            self.dirs.remove(path)
+            self.dirs.add(target + path[len(source) :])
+
+    def remove(self, path: str) -> None:
+        self._refuse_if_told(path)
+        self.contents = {one: content for one, content in self.contents.items() if not is_below(one, path)}
+        self.dirs = {one for one in self.dirs if not is_below(one, path)}
+
+    def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None:
+        for path, entry in entries.items():
+            self._refuse_if_told(path)
+            if entry.content is None:
+                self.contents.pop(path, None)
+            else:
+                self.make_dir(parent_of(path))
+                self.contents[path] = entry.content
+
+    def _refuse_if_told(self, path: str) -> None:
+        if self.refusal:
+            raise self._missing(path, self.refusal)
+
+    def _missing(self, path: str, code: int) -> OSError:
+        return OSError(code, os.strerror(code), self.absolute(path))
+
+
+def on_disk(root: str, *, wall_ms: Callable[[], int]) -> Files:
+    """The files below a folder of this machine."""
+    return Files(DiskBackend(root), wall_ms=wall_ms)
+
+
+def in_memory(*, wall_ms: Callable[[], int] = lambda: 0) -> Files:
+    """Files that vanish with the process."""
+    return Files(MemoryBackend(), wall_ms=wall_ms)
+
+
+def _unlink_if_there(path: str) -> None:
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        pass
+
+
+def _sync_folder(path: str) -> None:
+    if os.name == "nt":  # Windows opens no folders; its renames are journalled
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except (FileNotFoundError, NotADirectoryError):  # removed since: nothing left to keep
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
