@@ -21,6 +21,7 @@ from typing import Any, Final
 import trio
 
 from kernel.clock import SystemClock
+from kernel.emulator import Emulator
 from kernel.faults.plan import FaultPlan, PlanInvalid, read_plan
 from kernel.faults.trigger import Trigger
 from kernel.host.base import Host
@@ -37,12 +38,12 @@ from kernel.plugin_routes import health_summary, plugin_routes
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
-from kernel.siyuan.plain_surface import KernelSurface
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
+from kernel.siyuan.plain_surface import KernelSurface
 from kernel.siyuan.push import PushHub
 from kernel.tools.call import ToolParts
-from kernel.tools.permissions import Level
 from kernel.tools.call import Tools as ProductTools
+from kernel.tools.permissions import Level
 from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
 
@@ -105,7 +106,8 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
                 ProductTools(parts), scheduler, clock, ids, cancels_on_disconnect=settings.disconnect == "cancel"
             )
         await nursery.start(endpoint.run)
-        server = Server(_resolver(settings, kernel, scheduler, endpoint).resolve, clock=clock)
+        emulator = Emulator(kernel, trigger, clock)
+        server = Server(_resolver(settings, kernel, scheduler, endpoint, emulator).resolve, clock=clock)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
         endpoint.close()
         await host.aclose()
@@ -149,11 +151,16 @@ def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
     return EmbeddedHost(kernel)
 
 
-def _resolver(settings: Settings, kernel: SiyuanKernel, scheduler: Scheduler, endpoint: MCPEndpoint) -> Router:
+def _resolver(
+    settings: Settings, kernel: SiyuanKernel, scheduler: Scheduler, endpoint: MCPEndpoint, emulator: Emulator
+) -> Router:
     surface = KernelSurface(kernel)
-    routes = plugin_routes(endpoint, lambda: health_summary(scheduler, endpoint), surface.authorize)
+    has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
-        routes,
+        [
+            *plugin_routes(endpoint, lambda: health_summary(scheduler, endpoint), surface.authorize),
+            *emulator.routes(surface.authorize, has_controls=has_controls),
+        ],
         hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
         origins=OriginGuard(),
         otherwise=surface.resolve,
