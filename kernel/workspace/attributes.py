@@ -72,7 +72,7 @@ def set_attributes(workspace: Workspace, block_id: str, values: Mapping[str, str
     values = _for_box_document(document, values)
     was_hidden = node.properties.get(_HIDDEN) == "true"
     old = change_attributes(workspace, node, values)
-    workspace.save(document)
+    workspace.save(document, [node])
     workspace.shown_documents.add(block_id)
     tell_attributes(workspace, document, node, old)
     if was_hidden != (values.get(_HIDDEN) == "true"):
@@ -92,7 +92,7 @@ def set_many(workspace: Workspace, changes: list[tuple[str, dict[str, str]]]) ->
         workspace.edit(block_id)
         values = _for_box_document(document, values)
         old = change_attributes(workspace, node, values)
-        workspace.save(document)
+        workspace.save(document, [node])
         tell_attributes(workspace, document, node, old)
         _icon_of_box(workspace, document, values)
 

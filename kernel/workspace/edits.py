@@ -62,6 +62,8 @@ class Edit:
     operations: list[Operation]
     documents: dict[str, Document] = field(default_factory=dict)
     changed: dict[str, Node] = field(default_factory=dict)
+    # Nodes that are new or changed, so that only their blocks are encoded again; None: too much to name.
+    touched: list[Node] | None = field(default_factory=list)
     # Documents whose tree must be read anew once saved: the kernel mends what it reads.
     stale: set[str] = field(default_factory=set)
     # Documents that protyle windows must load again.
@@ -98,8 +100,17 @@ class Edit:
             degrade_unknown_refs(self.workspace, block)
         return blocks
 
+    def touch(self, *nodes: Node) -> None:
+        if self.touched is not None:
+            self.touched += nodes
+
+    def touch_all(self) -> None:
+        """More has changed than can be named."""
+        self.touched = None
+
     def put(self, document: Document, node: Node) -> None:
-        """Blocks that have just been put into a document: enter them, stamp them."""
+        """Blocks that have just been put into a document: enter them."""
+        self.touch(node)
         for below in node.walk():
             if below.id and below.id in document.nodes and document.nodes[below.id] is not below:
                 self.stale.add(document.id)
@@ -108,6 +119,8 @@ class Edit:
     def take(self, document: Document, node: Node) -> None:
         """Take blocks out of a document."""
         parent = node.parent
+        if parent is not None:
+            self.touch(parent)
         node.detach()
         document.drop(node)
         if parent is not None and parent.type in CONTAINER_TYPES and parent.type != "NodeDocument":
@@ -162,7 +175,7 @@ def insert(edit: Edit, operation: Operation) -> None:
     for block in placed:
         edit.put(document, block)
     first = placed[0]
-    stamp_created(first)
+    edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
     unbind(first)
     operation["id"] = first.id
@@ -248,9 +261,9 @@ def _insert_at_end(edit: Edit, operation: Operation, *, is_append: bool) -> None
         else:
             (section[-1] if section else node).insert_after(block)
             edit.put(document, block)
-        stamp_created(block)
+        edit.touch(*stamp_created(block))
         edit.changed[block.id] = block
-    stamp_created(first)
+    edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
     operation["id"] = first.id
     operation["action"] = "insert"
@@ -315,8 +328,9 @@ def update(edit: Edit, operation: Operation) -> None:
     tidy_updated(edit, new)
     if old.type in CONTAINER_TYPES:
         keep_folded_sections(new, old)
+        edit.touch(old)
     _replace(edit, document, old, new, data)
-    stamp_created(new)
+    edit.touch(*stamp_created(new))
     edit.changed[new.id] = new
 
 
@@ -351,6 +365,7 @@ def _replace(edit: Edit, document: Document, old: Node, new: Node, data: str) ->
         # The heading has become less: what it now falls under must not hide it.
         now_above = folded_heading_above(new)
         if now_above is not None and (folded_above is None or folded_above is not now_above):
+            edit.touch_all()
             clear_fold([*section_of(now_above), now_above])
             told = {"id": now_above.id, "currentNodeID": new.id}
             edit.workspace.emit("unfoldHeading", told, to=PROTYLE)
@@ -361,6 +376,7 @@ def _replace(edit: Edit, document: Document, old: Node, new: Node, data: str) ->
 def _show_again(edit: Edit, new: Node, folded_above: Node, data: str) -> None:
     """A heading that has outgrown the folded one above it becomes visible in the editors."""
     if len(edit.operations) == 2 and edit.operations[1].action == "foldHeading":
+        edit.touch_all()
         mark_folded(section_of(new))
         new.properties["fold"] = "1"
         data = edit.render([new])
@@ -400,5 +416,5 @@ def set_updated(edit: Edit, operation: Operation) -> None:
     if not isinstance(data, str):
         raise TransactionError("transaction panic: data is no string", code=CODE_MESSAGE)
     node.properties["updated"] = data
-    stamp_created(node)
+    edit.touch(*stamp_created(node))
     edit.changed[node.id] = node

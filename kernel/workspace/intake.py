@@ -39,16 +39,16 @@ def parsed_dom(workspace: Workspace, dom: str) -> list[Node]:
 
 def dom_of_blocks(blocks: list[Node], *, first_index: int | None = None) -> str:
     """Editor DOM of blocks; ``first_index`` numbers those at the top."""
-    from kernel.workspace.render.dom import render_blocks
+    from kernel.workspace.render.dom import render_dom
 
-    return render_blocks(blocks, first_index=first_index)
+    return render_dom(blocks, first_index=first_index)
 
 
 def dom_of_block(node: Node) -> str:
     """Editor DOM of one block as getBlockDOM gives it."""
-    from kernel.workspace.render.dom import render_block
+    from kernel.workspace.render.dom import render_dom
 
-    return render_block(node)
+    return render_dom([node], first_index=1)
 
 
 def kramdown_of(node: Node, mode: str) -> str:

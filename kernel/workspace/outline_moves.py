@@ -21,6 +21,7 @@ NOT_INTO_ITSELF: Final = "Cannot move to its own sub-heading"
 def move_outline_heading(edit: Edit, operation: Operation) -> None:
     """After the section of ``previousID``, into that of ``parentID``, or before the first heading."""
     document = edit.document(operation.id)
+    edit.touch_all()
     operation["retData"] = document.id
     if operation.id in (operation["parentID"], operation["previousID"]):
         return

@@ -195,7 +195,7 @@ def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: di
     referring: dict[str, Node] = {}
     for root_id in workspace.blocks.referrers(targets):
         document = workspace.edit(root_id)
-        is_changed = False
+        rewritten_nodes: list[Node] = []
         for node in document.root.walk():
             target = targets.get(node.fields.get("TextMarkBlockRefID", "")) if is_block_ref(node) else None
             if target is None or node.fields.get("TextMarkBlockRefSubtype") != "d":
@@ -206,10 +206,10 @@ def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: di
             node.fields["TextMarkTextContent"] = text
             block = block_of(node)
             referring[block.id] = block
-            is_changed = True
+            rewritten_nodes.append(node)
             data = {"rootID": root_id, "blockID": block.id, "defBlockID": target.id, "refText": text}
             workspace.emit("setRefDynamicText", data, to=MAIN)
-        if is_changed:
-            workspace.save(document)
+        if rewritten_nodes:
+            workspace.save(document, rewritten_nodes)
             rewritten[root_id] = None
     return referring

@@ -45,7 +45,7 @@ def move(edit: Edit, operation: Operation) -> None:
         _place_first(edit, source, target_document, target, moved)
     if emptied is not None:
         edit.take(source, emptied)
-    stamp_changed(node, edit.workspace.now_stamp())
+    edit.touch(*stamp_changed(node, edit.workspace.now_stamp()))
     edit.changed[node.id] = node
     source.root.properties["updated"] = edit.workspace.now_stamp()
 
@@ -137,6 +137,7 @@ def fold_heading(edit: Edit, operation: Operation) -> None:
     """Hide a heading's section; ``retData`` is the ids of its blocks."""
     _, heading = edit.block(operation.id)
     section = section_of(heading)
+    edit.touch_all()
     mark_folded(section)
     heading.properties["fold"] = "1"
     operation["retData"] = [child.id for child in section]
@@ -145,6 +146,7 @@ def fold_heading(edit: Edit, operation: Operation) -> None:
 def unfold_heading(edit: Edit, operation: Operation) -> None:
     """Show a heading's section, and that of the folded heading it stands under; ``retData`` is the section's DOM."""
     document, heading = edit.block(operation.id)
+    edit.touch_all()
     above = folded_heading_above(heading)
     if above is not None:
         clear_fold([*section_of(above), above])

@@ -19,9 +19,9 @@ def is_stamp(text: str) -> bool:
     return len(text) == STAMP_LENGTH and text.isdecimal()
 
 
-def stamp_created(node: Node) -> None:
+def stamp_created(node: Node) -> list[Node]:
     """A block put into a tree: it and its children get the times of their ids where they have none, and what it
-    stands in is as new as the block itself."""
+    stands in is as new as the block itself. Returns what has been stamped."""
     for below in node.walk():
         if below.type in BLOCK_TYPES and not below.properties.get("updated") and is_node_id(below.id):
             below.properties["updated"] = created_stamp(below.id)
@@ -30,12 +30,16 @@ def stamp_created(node: Node) -> None:
     if not is_stamp(updated):
         node.properties["updated"] = updated = created
     updated = max(updated, created)
-    for parent in ancestors_with_headings(node):
+    parents = ancestors_with_headings(node)
+    for parent in parents:
         parent.properties["updated"] = updated
+    return [node, *parents]
 
 
-def stamp_changed(node: Node, now: str) -> None:
-    """A block that was changed now, with all it stands in."""
+def stamp_changed(node: Node, now: str) -> list[Node]:
+    """A block that was changed now, with all it stands in. Returns what has been stamped."""
     node.properties["updated"] = now
-    for parent in ancestors_with_headings(node):
+    parents = ancestors_with_headings(node)
+    for parent in parents:
         parent.properties["updated"] = now
+    return [node, *parents]

@@ -40,6 +40,10 @@ class SyError(ValueError):
     """A file that is no readable document, or a tree that cannot be one. The message says what is wrong with it."""
 
 
+class DuplicateId(SyError):
+    """An id that two blocks of one document carry."""
+
+
 def decode(data: bytes, *, new_id: Callable[[], str] | None = None) -> Node:
     """The tree in the bytes of a ``.sy`` file.
 
@@ -116,7 +120,7 @@ def check_ids(root: Node) -> None:
         if not node.id:
             continue
         if node.id in seen:
-            raise SyError(f"the id {node.id} occurs twice")
+            raise DuplicateId(f"the id {node.id} occurs twice")
         seen.add(node.id)
 
 

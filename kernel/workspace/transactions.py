@@ -27,6 +27,7 @@ Action = Callable[[Edit, Operation], None]
 def set_attrs(edit: Edit, operation: Operation) -> None:
     """Set attributes given as a JSON object in ``data``."""
     document, node = edit.block(operation.id)
+    edit.touch(node)
     try:
         values = json.loads(operation["data"])
         if not isinstance(values, dict) or not all(isinstance(value, str | None) for value in values.values()):
@@ -93,7 +94,7 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
     transaction.mutated_roots = list(edit.documents)
     for document in edit.documents.values():
         _fill_empty(edit, document)
-        workspace.save(document)
+        workspace.save(document, edit.touched)
         told = {"rootID": document.id, "type": "tx", "sources": [transaction.to_json()]}
         workspace.emit("savedoc", told)
     followed = refresh_anchors(workspace, list(edit.changed.values())) if edit.changed else []
@@ -111,7 +112,7 @@ def _fill_empty(edit: Edit, document: Document) -> None:
     fresh = edit.workspace.new_id()
     paragraph = Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": created_stamp(fresh)})
     document.root.append(paragraph)
-    document.add(paragraph)
+    edit.put(document, paragraph)
     document.root.properties["updated"] = created_stamp(fresh)
 
 

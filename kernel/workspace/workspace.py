@@ -8,9 +8,11 @@ takes one with ``edit``, changes it, and ``save``s it; what it took and did not 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import msgspec
 
 from kernel.workspace import sy
 from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, ids_in, refs_in
@@ -59,6 +61,8 @@ class Document:
     tree: Tree
     nodes: dict[str, Node]
     size: int = 0  # nodes of any kind, as a measure of memory
+    # The bytes of each block right below the document, as last written: what was not touched is not encoded again.
+    encoded: dict[int, tuple[Node, bytes]] = field(default_factory=dict)
 
     @property
     def id(self) -> str:
@@ -78,6 +82,40 @@ class Document:
 
     def node(self, block_id: str) -> Node | None:
         return self.nodes.get(block_id)
+
+    def encode(self, touched: Iterable[Node] | None) -> bytes:
+        """The bytes of the document's file; ``touched`` None encodes all of it anew.
+
+        A caller that names what it touched names every node whose properties, fields, data or children are new.
+        """
+        if touched is None:
+            self.encoded.clear()
+        else:
+            for node in touched:
+                self.encoded.pop(id(self._top(node)), None)
+        children = []
+        for child in self.root.children:
+            known = self.encoded.get(id(child))
+            if known is None:
+                known = self.encoded[id(child)] = (child, sy.encode(child))
+            children.append(known[1])
+        if len(self.encoded) > 2 * len(children):
+            self.encoded = {id(child): self.encoded[id(child)] for child in self.root.children}
+        root = self.root
+        head = sy.encode(Node(root.type, id=root.id, data=root.data, properties=root.properties, fields=root.fields))
+        return b'%s,"Children":[%s]}' % (head[:-1], b",".join(children)) if children else head
+
+    def take_encoded(self, content: bytes) -> None:
+        """The file that the document was read from, just as it lies there, gives the bytes of its blocks."""
+        stored = msgspec.json.decode(content, type=_StoredChildren).Children
+        if len(stored) == len(self.root.children):
+            pairs = zip(self.root.children, stored, strict=True)
+            self.encoded = {id(child): (child, bytes(raw)) for child, raw in pairs}
+
+    def _top(self, node: Node) -> Node:
+        while node.parent is not None and node.parent is not self.root:
+            node = node.parent
+        return node
 
     def add(self, node: Node) -> None:
         """Blocks of a subtree that has just been put into the tree."""
@@ -211,9 +249,9 @@ class Workspace:
                     continue
 
     # --- changing ----------------------------------------------------------------------------------------------
-    def save(self, document: Document) -> None:
-        """Write a document as it now stands; the map and the observers follow."""
-        content = sy.encode(document.root)
+    def save(self, document: Document, touched: Iterable[Node] | None = None) -> None:
+        """Write a document as it now stands; the map and the observers follow. ``touched``: see ``Document.encode``."""
+        content = document.encode(touched)
         self.files.write(f"{DATA}/{document.box}{document.path}", content)
         self._taken.discard(document.id)
         self.kept_attributes.pop(document.id, None)
@@ -317,13 +355,15 @@ class Workspace:
     def _load(self, entry: DocumentEntry) -> Document:
         try:
             content = self.files.read(f"{DATA}/{entry.box}{entry.path}")
-            root = sy.decode(content, new_id=self.new_id)
+            root, is_as_stored = decoded(content, self.new_id)
         except sy.SyError as error:
             self.corrupt[f"{entry.box}{entry.path}"] = str(error)
             raise CorruptDocument(str(error)) from error
         except FileNotFoundError as error:
             raise NotFound("tree not found") from error
         document = loaded_document(Tree(root, box=entry.box, path=entry.path, hpath=entry.hpath))
+        if is_as_stored:
+            document.take_encoded(content)
         self._remember(document)
         return document
 
@@ -364,6 +404,19 @@ class Workspace:
     def _tell_changed(self, root_id: str) -> None:
         for observer in self.observers:
             observer.document_changed(root_id)
+
+
+class _StoredChildren(msgspec.Struct):
+    Children: list[msgspec.Raw] = []
+
+
+def decoded(content: bytes, new_id: Callable[[], str]) -> tuple[Node, bool]:
+    """The tree in a file, mended as the kernel mends it, and whether nothing had to be mended. Raises SyError."""
+    try:
+        root = sy.decode(content)
+    except sy.DuplicateId:
+        return sy.decode(content, new_id=new_id), False
+    return root, not sy.repair(root, new_id)
 
 
 def loaded_document(tree: Tree) -> Document:
