@@ -63,7 +63,7 @@ class MCPEndpoint:
         prompt_version: Callable[[], str] | None = None,
         run_in_thread: RunInThread = trio.to_thread.run_sync,
     ) -> None:
-        self.sessions = sessions or SessionTable()
+        self.sessions = SessionTable() if sessions is None else sessions
         self.confirmations = Confirmations(ids.entropy(_ENTROPY_BYTES))
         self.subscriptions = Subscriptions(
             clock, self.sessions, StreamPlaces(), StreamPlaces(per_principal_max=STREAMS_MAX)

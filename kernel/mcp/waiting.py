@@ -42,8 +42,6 @@ async def await_answer(
 async def _await_news(
     exchange: Exchange, channel: PostChannel, patience: Patience, cancel: Callable[[], None] | None
 ) -> None:
-    if channel.has_news:
-        return
     patience.enter(channel)
     try:
         await channel.wait()

@@ -119,3 +119,23 @@ async def test_an_unforeseen_error_keeps_its_text_in_the_log() -> None:
             assert reply.rpc == (-32603, 200)
             assert json.loads(reply.body)["error"]["message"] == "Internal error"
             assert b"secret" not in reply.body
+
+
+async def test_an_unforeseen_error_outside_the_lanes_is_an_internal_error_too() -> None:
+    class Broken(Tools):
+        async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]:
+            raise RuntimeError("secret text")
+
+        async def prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
+            raise RuntimeError("secret text")
+
+    async with open_world(Broken()) as world:
+        for reply in (
+            await world.modern("prompts/list"),
+            await world.call("echo"),
+            await world.old(None, "prompts/list"),
+            await world.old_call(None, "echo"),
+        ):
+            assert reply.rpc == (-32603, 200)
+            assert b"secret" not in reply.body
+        assert world.scheduler.statistics().in_flight == 0
