@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import pytest
 import trio
+from tests.mcp.world import (
+    BOTH,
+    MODERN,
+    Tools,
+    initialize_message,
+    modern_body,
+    modern_headers,
+    old_headers,
+    open_world,
+)
 
-from tests.mcp.world import BOTH, MODERN, initialize_message, modern_body, modern_headers, old_headers, open_world
+from kernel.tools.service import Caller, Prepared
 
 
 async def test_a_modern_client_lists_and_calls_tools_without_any_session() -> None:
