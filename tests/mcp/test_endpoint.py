@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 import trio
+
+from kernel.tools.service import Caller, Prepared
 from tests.mcp.world import (
     BOTH,
     MODERN,
@@ -18,8 +20,6 @@ from tests.mcp.world import (
     old_headers,
     open_world,
 )
-
-from kernel.tools.service import Caller, Prepared
 
 
 async def test_a_modern_client_lists_and_calls_tools_without_any_session() -> None:
