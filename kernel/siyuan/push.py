@@ -9,16 +9,23 @@ from typing import Any, Final
 from kernel.workspace.events import Event
 
 SESSION_TYPES: Final = ("main", "protyle", "filetree")
+# Sockets of the sign-in page: they hear only that somebody signed in.
+AUTH_ID: Final = "auth"
 
 
-@dataclass(slots=True)
+def _nothing() -> None:
+    return
+
+
+@dataclass(slots=True, eq=False)
 class PushSession:
-    """One listening socket: ``deliver`` queues a frame without waiting."""
+    """One listening socket: ``deliver`` queues a frame without waiting, ``end`` closes it."""
 
     app: str
     id: str
     type: str
     deliver: Callable[[dict[str, Any]], None]
+    end: Callable[[], None] = _nothing
 
 
 @dataclass(slots=True)
@@ -28,11 +35,20 @@ class PushHub:
     sessions: list[PushSession] = field(default_factory=list)
 
     def add(self, session: PushSession) -> None:
+        """A second socket of the same window takes the place of the first, which stays open and hears nothing more."""
+        self.sessions = [other for other in self.sessions if (other.app, other.id) != (session.app, session.id)]
         self.sessions.append(session)
 
     def remove(self, session: PushSession) -> None:
         if session in self.sessions:
             self.sessions.remove(session)
+
+    def close(self, session_id: str) -> None:
+        """Close every socket of that session id, whatever its app (the windows' command ``closews``)."""
+        for session in list(self.sessions):
+            if session.id == session_id:
+                self.sessions.remove(session)
+                session.end()
 
     def push(
         self,
@@ -46,10 +62,18 @@ class PushHub:
         context: dict[str, Any] | None = None,
     ) -> None:
         """Queue one frame for every session of the given types but the (app, id) in ``excludes``."""
-        self.deliver(Event(cmd, data, to, code, msg, excludes=excludes, context=context))
+        self.deliver(Event(cmd, data, to, code, msg, excludes=excludes), context)
 
-    def deliver(self, event: Event) -> None:
+    def deliver(self, event: Event, context: dict[str, Any] | None = None) -> None:
         """Queue one event of the workspace as a frame, all members present as the kernel sends them."""
+        listening = [one for one in self.sessions if one.type in event.to and (one.app, one.id) != event.excludes]
+        if not listening:
+            return
+        data = event.data
+        if callable(data):
+            data = data()
+            if data is None:
+                return
         frame = {
             "cmd": event.cmd,
             "reqId": 0,
@@ -59,10 +83,9 @@ class PushHub:
             "callback": event.callback,
             "code": event.code,
             "msg": event.msg,
-            "data": event.data,
+            "data": data,
         }
         if event.context:
             frame["context"] = event.context
-        for session in list(self.sessions):
-            if session.type in event.to and (session.app, session.id) != event.excludes:
-                session.deliver(frame)
+        for session in listening:
+            session.deliver(frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.workspace.attributes import shown, tell_attributes
 from kernel.workspace.doc_tree import sub_file_count
 from kernel.workspace.documents import Refusal, history_dir, new_tree, rename_document
 from kernel.workspace.events import MAIN
@@ -109,9 +110,11 @@ def set_box_icon(workspace: Workspace, box: str, icon: str) -> None:
     if workspace.blocks.root_of(box) != box:
         return
     document = workspace.edit(box)
+    old = shown(document.root.properties)
     _set_or_drop(document.root.properties, "icon", escaped_attribute(icon))
     document.root.properties["updated"] = workspace.now_stamp()
     workspace.save(document)
+    tell_attributes(workspace, document, document.root, old)
 
 
 def set_box_conf(workspace: Workspace, box: str, changes: Any) -> dict[str, Any]:

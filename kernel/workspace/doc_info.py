@@ -27,7 +27,7 @@ def document_info(
         "rootID": document.id,
         "name": attributes.get("title", ""),
         "refCount": len(refs or ()),
-        "subFileCount": files_below(workspace, document),
+        "subFileCount": files_below(workspace, document.box, document.path, document.id),
         "refIDs": refs,
         "ial": attributes,
         "icon": attributes.get("icon", ""),
@@ -42,14 +42,13 @@ def referring_blocks(workspace: Workspace, block_id: str) -> list[str]:
     return list(dict.fromkeys(referring for _, referring, _ in references_to(workspace, wanted)))
 
 
-def files_below(workspace: Workspace, document: Document) -> int:
+def files_below(workspace: Workspace, box: str, path: str, root_id: str) -> int:
     """How many documents lie right below one."""
-    is_box_document = document.id == document.box
-    folder = f"{DATA}/{document.box}" + ("" if is_box_document else without_suffix(document.path))
+    folder = f"{DATA}/{box}" + ("" if root_id == box else without_suffix(path))
     if not workspace.files.is_dir(folder):
         return 0
     names = [entry.name for entry in workspace.files.list(folder) if not entry.is_dir]
-    return sum(name.endswith(SUFFIX) and name != f"{document.box}{SUFFIX}" for name in names)
+    return sum(name.endswith(SUFFIX) and name != f"{box}{SUFFIX}" for name in names)
 
 
 def _drop_lost_scroll(workspace: Workspace, attributes: dict[str, str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.workspace.doc_tree import append_to_sort, insert_into_sort, remove_from_sort
+from kernel.workspace.events import FILETREE
 from kernel.workspace.limits import DOCUMENT_LEVELS_MAX, TITLE_RUNES_MAX
 from kernel.workspace.names import (
     base_name,
@@ -19,6 +20,7 @@ from kernel.workspace.names import (
 )
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA
+from kernel.workspace.operations import Operation, Transaction
 from kernel.workspace.refs import refresh_anchors
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
@@ -81,7 +83,15 @@ def create_document(
         for block in blocks:
             tree.root.append(block)
         play_media_links(tree.root)
-    return workspace.add(tree)
+    document = workspace.add(tree)
+    tell_added(workspace, document.id)
+    return document
+
+
+def tell_added(workspace: Workspace, root_id: str) -> None:
+    """A new document has been saved; the kernel makes it by a transaction of its own."""
+    source = Transaction([Operation(action="create")])
+    workspace.emit("savedoc", {"rootID": root_id, "type": "tx", "sources": [source.to_json()]})
 
 
 def _titled(title: str) -> tuple[str, bool]:
@@ -271,6 +281,19 @@ def remove_document(workspace: Workspace, box: str, path: str) -> list[str]:
     return gone
 
 
+def tell_removed(workspace: Workspace, places: list[tuple[str, str]]) -> None:
+    """What lay above removed documents (notebook, path) shows fewer of them."""
+    boxes: dict[str, None] = {}
+    for box, path in places:
+        parent = workspace.blocks.at_path(box, f"{dir_name(path)}.sy")
+        if parent is not None:
+            workspace.note_saved(parent.id)
+        elif dir_name(path) == "/":
+            boxes[box] = None
+    for box in boxes:
+        workspace.emit("reloadNotebookInfo", box, to=FILETREE)
+
+
 def drop_empty_folder(workspace: Workspace, box: str, folder: str) -> None:
     """A document without children has no folder."""
     where = f"{DATA}/{box}{folder}"
@@ -292,6 +315,7 @@ def duplicate_document(workspace: Workspace, block_id: str) -> dict[str, Any]:
     path = joined_path(dir_name(source.path), f"{root_id}.sy")
     hpath = f"{source.tree.hpath} {suffix}"
     workspace.add(Tree(root, box=source.box, path=path))
+    tell_added(workspace, root_id)
     insert_into_sort(workspace, source.box, source.path, root_id)
     return {"id": root_id, "notebook": source.box, "path": path, "hPath": hpath}
 

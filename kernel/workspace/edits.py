@@ -14,7 +14,7 @@ from kernel.ids import is_node_id
 from kernel.workspace.events import MAIN, PROTYLE
 from kernel.workspace.nodes import CONTAINER_TYPES, LIST_TASK
 from kernel.workspace.operations import Operation
-from kernel.workspace.refs import degrade_unknown_refs
+from kernel.workspace.refs import degrade_unknown_refs, targets_in
 from kernel.workspace.sections import (
     clear_fold,
     folded_heading_above,
@@ -66,6 +66,8 @@ class Edit:
     touched: list[Node] | None = field(default_factory=list)
     # Documents whose tree must be read anew once saved: the kernel mends what it reads.
     stale: set[str] = field(default_factory=set)
+    # Blocks that more or fewer blocks refer to now.
+    recounted: list[str] = field(default_factory=list)
     # Documents that protyle windows must load again.
     reloads: list[str] = field(default_factory=list)
 
@@ -178,6 +180,7 @@ def insert(edit: Edit, operation: Operation) -> None:
     edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
     unbind(first)
+    edit.recounted += [*targets_in(first), document.id]
     operation["id"] = first.id
     operation["parentID"] = first.parent.id if first.parent is not None else ""
 
@@ -326,6 +329,9 @@ def update(edit: Edit, operation: Operation) -> None:
     if not new.id:
         give_id(new, edit.workspace.new_id())
     tidy_updated(edit, new)
+    targets, old_targets = targets_in(new), targets_in(old)
+    if targets != old_targets:
+        edit.recounted += [*old_targets, *targets]
     if old.type in CONTAINER_TYPES:
         keep_folded_sections(new, old)
         edit.touch(old)
@@ -405,6 +411,7 @@ def delete(edit: Edit, operation: Operation) -> None:
             parent.append(paragraph)
             edit.put(document, paragraph)
     edit.changed.pop(node.id, None)
+    edit.recounted += [*targets_in(node), document.id]
 
 
 def set_updated(edit: Edit, operation: Operation) -> None:

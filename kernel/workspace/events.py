@@ -13,7 +13,10 @@ FILETREE: Final = ("filetree",)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One frame to come. ``to`` are session types; ``excludes`` is one (app, session)."""
+    """One frame to come. ``to`` are session types; ``excludes`` is one (app, session).
+
+    ``data`` may be a function: it is asked when the first window listens, and None from it drops the frame.
+    """
 
     cmd: str
     data: Any = None

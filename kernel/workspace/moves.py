@@ -25,6 +25,7 @@ from kernel.workspace.documents import (
     keep_version,
     new_paragraph,
     remove_document,
+    tell_removed,
 )
 from kernel.workspace.events import FILETREE, MAIN
 from kernel.workspace.limits import DOCUMENT_LEVELS_MAX
@@ -172,8 +173,10 @@ def remove_documents(workspace: Workspace, paths: list[str]) -> None:
     entries = outermost(entries_at(workspace, paths))
     if any(entry.id == entry.box for entry in entries):
         raise Refusal(BOX_DOCUMENT_FIXED)
-    for entry in entries:
-        remove_document(workspace, entry.box, entry.path)
+    places = [(entry.box, entry.path) for entry in entries]
+    for box, path in places:
+        remove_document(workspace, box, path)
+    tell_removed(workspace, places)
 
 
 # --- out of a heading or an item -----------------------------------------------------------------------------------

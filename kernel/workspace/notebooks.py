@@ -35,7 +35,7 @@ BOX_CONF_DEFAULTS: Final[dict[str, Any]] = {
     "encrypted": False,
     "boxCrypt": None,
 }
-_GO_TYPES: Final[dict[type, str]] = {str: "string", bool: "bool", int: "int"}
+_GO_TYPES: Final = {"str": "string", "bool": "bool", "int": "int"}
 
 
 class BoxConfError(ValueError):
@@ -174,7 +174,7 @@ def merged_box_conf(conf: dict[str, Any], changes: Any) -> dict[str, Any]:
         if type(value) is not wanted:
             kind = _go_kind(value)
             raise BoxConfError(
-                f"json: cannot unmarshal {kind} into Go struct field BoxConf.{name} of type {_GO_TYPES[wanted]}"
+                f"json: cannot unmarshal {kind} into Go struct field BoxConf.{name} of type {_GO_TYPES[wanted.__name__]}"
             )
         merged[name] = value
     return merged

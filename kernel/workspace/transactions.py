@@ -95,14 +95,18 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
     for document in edit.documents.values():
         _fill_empty(edit, document)
         workspace.save(document, edit.touched)
-        told = {"rootID": document.id, "type": "tx", "sources": [transaction.to_json()]}
-        workspace.emit("savedoc", told)
+        workspace.emit("savedoc", _saved_told(document.id, transaction))
     followed = refresh_anchors(workspace, list(edit.changed.values())) if edit.changed else []
     transaction.changed_roots = list(dict.fromkeys([*transaction.mutated_roots, *followed]))
+    workspace.recount(edit.recounted)
     for root_id in edit.stale:
         workspace.reread(root_id)
     for root_id in edit.reloads:
         workspace.emit("reload", root_id, to=PROTYLE)
+
+
+def _saved_told(root_id: str, transaction: Transaction) -> Callable[[], dict[str, Any]]:
+    return lambda: {"rootID": root_id, "type": "tx", "sources": [transaction.to_json()]}
 
 
 def _fill_empty(edit: Edit, document: Document) -> None:

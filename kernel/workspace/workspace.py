@@ -17,13 +17,14 @@ import msgspec
 from kernel.workspace import sy
 from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, ids_in, refs_in
 from kernel.workspace.conf import CONF_PATH, Conf
-from kernel.workspace.events import ALL, Event
+from kernel.workspace.events import ALL, FILETREE, Event
 from kernel.workspace.file_backends import on_disk
 from kernel.workspace.files import Files, StorageError, is_temporary
 from kernel.workspace.limits import LOADED_NODES_MAX
-from kernel.workspace.names import SUFFIX
+from kernel.workspace.names import SUFFIX, dir_name, tree_id
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA, Notebook, Notebooks
+from kernel.workspace.notices import document_notices, ref_count_notices
 from kernel.workspace.tree import Node, Tree
 
 if TYPE_CHECKING:
@@ -150,6 +151,8 @@ class Workspace:
     _loaded_nodes: int = 0
     _taken: set[str] = field(default_factory=set)
     _events: list[Event] = field(default_factory=list)
+    _saved: list[str] = field(default_factory=list)
+    _recounted: list[str] = field(default_factory=list)
 
     # --- opening -----------------------------------------------------------------------------------------------
     @classmethod
@@ -254,6 +257,7 @@ class Workspace:
         content = document.encode(touched)
         self.files.write(f"{DATA}/{document.box}{document.path}", content)
         self._taken.discard(document.id)
+        self._saved.append(document.id)
         self.kept_attributes.pop(document.id, None)
         self._put(document, len(content), refs_in(content))
 
@@ -263,6 +267,7 @@ class Workspace:
         self._remember(document)
         self._taken.add(document.id)
         self.save(document)
+        self.tell_top_changed(tree.box, tree.path)
         tree.hpath = self.blocks.documents[document.id].hpath
         return document
 
@@ -273,7 +278,21 @@ class Workspace:
         if loaded is not None:
             loaded.tree.box, loaded.tree.path = box, path
             loaded.tree.hpath = self.blocks.documents[root_id].hpath
+        self._saved.append(root_id)
         self._tell_changed(root_id)
+
+    def recount(self, def_ids: Iterable[str]) -> None:
+        """References to these blocks have come or gone: windows are told their numbers."""
+        self._recounted += def_ids
+
+    def tell_top_changed(self, box: str, path: str) -> None:
+        """A document has come to, or gone from, a notebook's top: its row in the file tree counts anew."""
+        if dir_name(path) == "/" and tree_id(path) != box:
+            self.emit("reloadNotebookInfo", box, to=FILETREE)
+
+    def note_saved(self, root_id: str) -> None:
+        """Windows are told of a document anew (something below it has come or gone)."""
+        self._saved.append(root_id)
 
     def removed(self, root_id: str) -> None:
         """A document's file is gone (moved to history already)."""
@@ -284,8 +303,11 @@ class Workspace:
         self._events.append(Event(cmd, data, to, **rest))
 
     def take_events(self) -> list[Event]:
-        """What has been told since the last time."""
+        """What has been told since the last time, then what it means for documents and references."""
         events, self._events = self._events, []
+        events += document_notices(self, self._saved)
+        events += ref_count_notices(self, self._recounted)
+        self._saved, self._recounted = [], []
         return events
 
     def event_count(self) -> int:

@@ -22,6 +22,7 @@ from kernel.workspace.documents import (
     duplicate_document,
     remove_document,
     rename_document,
+    tell_removed,
 )
 from kernel.workspace.intake import markdown_blocks
 from kernel.workspace.limits import TITLE_RUNES_MAX
@@ -177,7 +178,9 @@ def duplicate_doc(call: Call) -> Any:
 
 def remove_doc(call: Call) -> Any:
     box = checked_id(call, "notebook")
-    remove_document(call.kernel.workspace, box, call.arguments.raw_str("path"))
+    path = call.arguments.raw_str("path")
+    remove_document(call.kernel.workspace, box, path)
+    tell_removed(call.kernel.workspace, [(box, path)])
 
 
 def remove_doc_by_id(call: Call) -> Any:
@@ -188,6 +191,7 @@ def remove_doc_by_id(call: Call) -> Any:
     except NotFound as error:
         raise raise_tree_not_found(error) from error
     remove_document(workspace, entry.box, entry.path)
+    tell_removed(workspace, [(entry.box, entry.path)])
 
 
 def remove_docs(call: Call) -> Any:

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
 
+ONBOARDING_PENDING: Final = {
+    "state": "pending",
+    "newUser": True,
+    "dismissed": False,
+    "notebookID": "",
+    "documentID": "",
+}
 OPENING: Final = "Opening, please wait..."
 
 
@@ -89,7 +96,7 @@ def remove_notebook(call: Call) -> Any:
     remove_box(workspace, box)
     workspace.emit("removeBox", {"box": box})
     if not list_boxes(workspace):
-        workspace.emit("onboarding", {"action": "start"})
+        workspace.emit("onboarding", dict(ONBOARDING_PENDING))
 
 
 def set_notebook_icon(call: Call) -> Any:
