@@ -80,6 +80,9 @@ class Commit:
         await self._begin()
         try:
             await self._visit("commit.begun")
+            if self._is_abandoned:
+                # The ledger took longer than the bound: nothing was sent, and nothing will be.
+                raise in_doubt_error(self._row.request_id, "the bound was over before the host was called")
             outcome = await self._write()
             await self._visit("commit.written")
         except Exception as error:
