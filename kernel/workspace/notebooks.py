@@ -185,7 +185,7 @@ def _go_kind(value: Any) -> str:
         return "bool"
     if isinstance(value, int | float):
         return f"number {value}" if isinstance(value, float) else "number"
-    return {str: "string", list: "array", dict: "object"}[type(value)]
+    return {"str": "string", "list": "array", "dict": "object"}[type(value).__name__]
 
 
 def _go_escaped(content: bytes) -> bytes:
