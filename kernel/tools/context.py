@@ -76,6 +76,10 @@ class ToolContext:
         """One host call: ``context.call("/api/block/getBlockInfo", id=…)``. Arguments that are None are left out."""
         return await self.host.call(path, {name: value for name, value in arguments.items() if value is not None})
 
+    async def sql(self, statement: str) -> list[dict[str, Any]]:
+        """Rows of the index. It may lag behind a write: never the only proof of anything."""
+        return list(await self.call("/api/query/sql", stmt=statement) or [])
+
     # --- where things are ---
 
     async def notebooks(self) -> list[dict[str, Any]]:

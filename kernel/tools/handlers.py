@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from kernel.tools import block, notebook, system
+from kernel.tools import block, document, fs, notebook, system, tag
 from kernel.tools.context import Handling
 
 HANDLERS: Final[dict[str, Handling]] = {
+    **fs.HANDLERS,
     **notebook.HANDLERS,
+    **document.HANDLERS,
     **block.HANDLERS,
+    **tag.HANDLERS,
     **system.HANDLERS,
 }

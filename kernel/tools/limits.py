@@ -52,3 +52,5 @@ SAFE_INTEGER_MAX: Final = 9_007_199_254_740_991
 FORM_ARGUMENT_CHARS_MAX: Final = 1800
 # How long one call waits for one write of its statistics.
 STATISTICS_S_MAX: Final = 5.0
+# A pattern looks at this much of a line: its cost grows with the square of it.
+REGEX_LINE_CHARS_MAX: Final = 10_000

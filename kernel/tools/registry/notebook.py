@@ -16,7 +16,7 @@ def _table() -> ToolTable:
         "notebook",
         "SiYuan Notebooks",
         "List, make, open, close and configure notebooks, and read or set what callers may do in them.",
-        "Permissions are ordered none < r < rw < rwd; deleting and moving away need rwd.",
+        "Permissions are ordered none < r < rw < rwd; writing needs rw, deleting rwd.",
     )
     notebook.named["conf"] = record_of(
         "name text; closed bool; sortMode int; refCreateSavePath text; createDocNameTemplate text; "
