@@ -1,112 +1,116 @@
-"""[core] A table as Markdown, or as HTML when cells span. Source: siyuan-markdown section 7."""
+"""[core] Tables as text: with bars, or as HTML where cells are merged (section 7)."""
 
 from __future__ import annotations
 
-import html
-from collections.abc import Callable, Iterator
-from typing import Final
+from collections.abc import Callable
+from typing import Final, Literal
 
+from kernel.workspace.markdown.ial import unescape_value
+from kernel.workspace.render.dom import inline_children
+from kernel.workspace.render.dom_inline import attributes_text
+from kernel.workspace.render.kramdown_inline import md_inline, textmark_inline
 from kernel.workspace.tree import Node
 
-_ALIGNMENTS: Final = {1: "left", 2: "center", 3: "right"}
-_NOT_SHOWN: Final = frozenset({"id", "caption", "updated", "colgroup"})
-_CELL_ATTRIBUTES: Final = ("colspan", "rowspan", "style")
+ALIGN_LEFT: Final = 1
+ALIGN_CENTER: Final = 2
+ALIGN_RIGHT: Final = 3
+_HIDDEN_CELL: Final = "fn__none"
+_ALIGNS: Final = ("", "left", "center", "right")
+_CELL_ATTRIBUTES: Final = frozenset({"colspan", "rowspan", "style"})
+_NARROW_MAX: Final = 0x7E  # code points up to here are one column wide, others two
+
+CellText = Callable[[Node], str]
 
 
-def render_table(table: Node, cell_text: Callable[[Node], str]) -> str:
-    """The lines of the table, each ended by a newline; ``cell_text`` prints the inside of a cell."""
-    if _needs_html(table):
-        return "".join(_html_parts(table, cell_text))
-    rows = list(_rows(table))
-    if not rows:
+def markdown_table(node: Node, mode: Literal["md", "textmark"], *, cell_text: CellText | None = None) -> str:
+    """The table with bars; ``cell_text`` writes a cell, by default as ``mode`` has it."""
+    rows = table_rows(node)
+    if not rows or node.children[0].type != "NodeTableHead":
         return ""
-    widths = _column_widths(rows)
-    lines: list[str] = []
-    for number, row in enumerate(rows):
-        lines.append("".join(f"|{cell_text(cell)}" for cell in row) + "|\n")
-        if number == 0:
-            lines.append("".join(_delimiter(cell, width) for cell, width in zip(row, widths, strict=True)) + "|\n")
-    return "".join(lines)
+    write = cell_text or (_md_cell if mode == "md" else _textmark_cell)
+    widths = column_widths(rows)
+    lines = []
+    head_rows = len(node.children[0].children)
+    for index, row in enumerate(rows):
+        lines.append("".join(f"|{write(cell)}" for cell in row) + "|")
+        if index == head_rows - 1:
+            lines.append("".join(_delimiter(cell, widths[at]) for at, cell in enumerate(rows[0])) + "|")
+    return "\n".join(lines) + "\n"
 
 
-def _rows(table: Node) -> Iterator[list[Node]]:
-    for child in table.children:
-        for row in child.children if child.type == "NodeTableHead" else (child,):
-            if row.type == "NodeTableRow":
-                yield [cell for cell in row.children if cell.type == "NodeTableCell"]
+def table_rows(node: Node) -> list[list[Node]]:
+    """The cells of all rows, the head's first."""
+    head = [row for child in node.children if child.type == "NodeTableHead" for row in child.children]
+    body = [child for child in node.children if child.type == "NodeTableRow"]
+    return [[cell for cell in row.children if cell.type == "NodeTableCell"] for row in (*head, *body)]
 
 
-def _column_widths(rows: list[list[Node]]) -> list[int]:
+def column_widths(rows: list[list[Node]]) -> list[int]:
+    """The width of each column: the kernel counts every ``Data`` below a cell and the cell's own tag."""
     widths = [0] * len(rows[0])
     for row in rows:
-        for column, cell in enumerate(row[: len(widths)]):
-            widths[column] = max(widths[column], _data_width(cell))
+        for at, cell in enumerate(row[: len(widths)]):
+            widths[at] = max(widths[at], sum(display_width(node.data) for node in cell.walk()))
     return widths
 
 
-def _data_width(cell: Node) -> int:
-    """Columns taken by every ``Data`` below the cell, its own ``th``/``td`` included; text marks have none."""
-    return sum(1 if letter < "\x7f" else 2 for node in cell.walk() for letter in node.data)
+def display_width(text: str) -> int:
+    return sum(1 if ord(character) < _NARROW_MAX + 1 else 2 for character in text)
 
 
 def _delimiter(cell: Node, width: int) -> str:
-    alignment = cell.fields.get("TableCellAlign", 0)
-    if alignment == 1:
-        return "| :" + "-" * max(width - 1, 1)
-    if alignment == 2:
-        return "| :" + "-" * max(width - 2, 1) + ": "
-    if alignment == 3:
-        return "| " + "-" * max(width - 1, 1) + ": "
-    return "| " + "-" * max(width, 1)
+    align = cell.fields.get("TableCellAlign", 0)
+    if align == ALIGN_CENTER:
+        return "| :-" + "-" * (width - 3) + ": "
+    if align == ALIGN_RIGHT:
+        return "| -" + "-" * (width - 2) + ": "
+    return "| :-" + "-" * (width - 2) if align == ALIGN_LEFT else "| -" + "-" * (width - 1)
 
 
-# --- tables whose cells span ----------------------------------------------------------------------------------
-def _needs_html(table: Node) -> bool:
-    if table.properties.get("caption"):
+def _md_cell(cell: Node) -> str:
+    return md_inline(inline_children(cell), in_cell=True)
+
+
+def _textmark_cell(cell: Node) -> str:
+    return textmark_inline(inline_children(cell), in_cell=True)
+
+
+def is_merged(node: Node) -> bool:
+    """Whether some cell of the table spans others, or the table has a caption."""
+    if node.properties.get("caption"):
         return True
-    return any(
-        cell.properties.get(name, "1") != "1" for row in _rows(table) for cell in row for name in _CELL_ATTRIBUTES[:2]
+    spans = (
+        cell.properties.get(name, "1") for row in table_rows(node) for cell in row for name in ("colspan", "rowspan")
     )
+    return any(span != "1" for span in spans)
 
 
-def _html_parts(table: Node, cell_text: Callable[[Node], str]) -> Iterator[str]:
-    shown = {name: value for name, value in table.properties.items() if name not in _NOT_SHOWN}
-    yield _tag("table", shown) + "\n"
-    if caption := table.properties.get("caption", ""):
-        yield html.unescape(caption).replace('contenteditable="false" ', "") + "\n"
-    yield "<colgroup>" + "".join(_tag("col", {"style": style} if style else {}, True) for style in _columns(table))
-    yield "</colgroup>"
-    body: list[str] = []
-    for child in table.children:
-        if child.type == "NodeTableHead":
-            yield "<thead>" + "".join(_html_row(row, "th", cell_text) for row in child.children) + "</thead>"
-        elif child.type == "NodeTableRow":
-            body.append(_html_row(child, "td", cell_text))
-    yield "<tbody>\n" + "".join(body) + ("</tbody>\n" if body else "")
-    yield "</table>"
+def html_table(node: Node, *, cell_text: CellText = _md_cell) -> str:
+    """The table as HTML, hidden cells left out."""
+    skipped = {"id", "caption", "updated", "colgroup"}
+    own = [(name, unescape_value(value)) for name, value in node.properties.items() if name not in skipped]
+    parts = [f"<table{attributes_text(own)}>\n"]
+    styles = node.properties.get("colgroup", "").split("|")
+    columns = "".join(f'<col style="{style}" />' if style else "<col />" for style in styles)
+    parts.append(f"<colgroup>{columns}</colgroup>")
+    head = [row for child in node.children if child.type == "NodeTableHead" for row in child.children]
+    parts.append("<thead>" + "".join(_html_row(row, "th", cell_text) for row in head) + "</thead>")
+    parts.append("<tbody>\n")
+    body = [child for child in node.children if child.type == "NodeTableRow"]
+    parts += [_html_row(row, "td", cell_text) for row in body]
+    parts.append("</tbody>\n" if body else "")
+    parts.append("</table>\n")
+    return "".join(parts)
 
 
-def _columns(table: Node) -> list[str]:
-    """The style of each column."""
-    if colgroup := table.properties.get("colgroup", ""):
-        return colgroup.split("|")
-    first = next(_rows(table), [])
-    return [cell.properties.get("style", "") for cell in first]
-
-
-def _html_row(row: Node, name: str, cell_text: Callable[[Node], str]) -> str:
-    cells: list[str] = []
+def _html_row(row: Node, tag: str, cell_text: CellText) -> str:
+    parts = ["<tr>\n"]
     for cell in row.children:
-        if cell.type != "NodeTableCell" or "fn__none" in cell.properties.get("class", ""):
+        if cell.type != "NodeTableCell" or _HIDDEN_CELL in cell.properties.get("class", ""):
             continue
-        attributes: dict[str, str] = {}
-        if alignment := _ALIGNMENTS.get(cell.fields.get("TableCellAlign", 0)):
-            attributes["align"] = alignment
-        attributes |= {key: value for key, value in cell.properties.items() if key in _CELL_ATTRIBUTES}
-        cells.append(f"{_tag(name, attributes)}{cell_text(cell)}</{name}>\n")
-    return "<tr>\n" + "".join(cells) + "</tr>\n"
-
-
-def _tag(name: str, attributes: dict[str, str], is_void: bool = False) -> str:
-    shown = "".join(f' {key}="{value}"' for key, value in attributes.items())
-    return f"<{name}{shown}{' /' if is_void else ''}>"
+        align = _ALIGNS[cell.fields.get("TableCellAlign", 0)]
+        attributes = [("align", align)] if align else []
+        attributes += [item for item in cell.properties.items() if item[0] in _CELL_ATTRIBUTES]
+        parts.append(f"<{tag}{attributes_text(attributes)}>{cell_text(cell)}</{tag}>\n")
+    parts.append("</tr>\n")
+    return "".join(parts)

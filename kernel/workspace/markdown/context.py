@@ -1,0 +1,29 @@
+"""[core] What a parse is given from outside: fresh ids and the knowledge which ids exist. Holds no state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+def _unknown(identity: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class MarkdownContext:
+    """``new_id`` gives a fresh block id; ``known_id`` says whether a block ref's id exists outside the parsed text."""
+
+    new_id: Callable[[], str]
+    known_id: Callable[[str], bool] = _unknown
+
+
+class MarkdownError(ValueError):
+    """Markdown or DOM on which the kernel gives up (a malformed id in an attribute list, an image without source).
+
+    ``invalid_id`` is the malformed id where that is the cause.
+    """
+
+    def __init__(self, message: str, *, invalid_id: str = "") -> None:
+        super().__init__(message)
+        self.invalid_id = invalid_id
