@@ -82,7 +82,6 @@ def create_document(
         tree.root.children.clear()
         for block in blocks:
             tree.root.append(block)
-        play_media_links(tree.root)
     document = workspace.add(tree)
     tell_added(workspace, document.id)
     return document
@@ -180,20 +179,6 @@ def _make_parents(workspace: Workspace, box: str, titles: list[str]) -> str:
 def created(workspace: Workspace, document: Document) -> None:
     """A new document takes its place in the order of its folder."""
     append_to_sort(workspace, document.box, dir_name(document.path), document.id)
-
-
-def play_media_links(root: Node) -> None:
-    """A paragraph that begins with a link to an .mp3 or .mp4 becomes a player (createDocWithMd only, doc2-media-links)."""
-    for node in [node for node in root.walk() if node.type == "NodeParagraph" and node.children]:
-        link = node.children[0]
-        href = link.fields.get("TextMarkAHref", "")
-        kind = "audio" if href.endswith(".mp3") else "video" if href.endswith(".mp4") else ""
-        if not kind or "a" not in str(link.fields.get("TextMarkType", "")).split():
-            continue
-        player = f'<{kind} controls="controls" src="{href}" data-src="{href}"></{kind}>'
-        properties = {"id": node.id, "updated": stamp_of(node.id)}
-        node.insert_before(Node(f"Node{kind.capitalize()}", id=node.id, data=player, properties=properties))
-        node.detach()
 
 
 def rename_document(workspace: Workspace, box: str, path: str, title: str) -> None:

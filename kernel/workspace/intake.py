@@ -1,14 +1,23 @@
-"""[core] The workspace's door to the Markdown engine: text and editor DOM in, blocks out, and the way back."""
+"""[core] The workspace's door to the Markdown engine: text and editor DOM in, blocks out, and the way back.
+
+Markdown always goes through the editor's DOM, as in the kernel: what the DOM cannot carry is lost (siyuan-markdown 0).
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from kernel.workspace.markdown.context import MarkdownContext
+from kernel.workspace.markdown.pipeline import ROOT_INDEX_FIRST, dom_to_blocks, markdown_to_blocks
+from kernel.workspace.render.dom import render_dom
+from kernel.workspace.render.kramdown import render_kramdown
 from kernel.workspace.tree import Node
 
 if TYPE_CHECKING:
     from kernel.workspace.workspace import Workspace
+
+Mode = Literal["md", "textmark"]
 
 
 def context_of(workspace: Workspace) -> MarkdownContext:
@@ -17,42 +26,41 @@ def context_of(workspace: Workspace) -> MarkdownContext:
 
 
 def markdown_dom(workspace: Workspace, markdown: str) -> str:
-    """The editor DOM of Markdown, as block calls hand it on. Raises MarkdownError."""
-    from kernel.workspace.markdown.pipeline import markdown_to_dom
+    """The editor DOM of Markdown, as block calls hand it on; of no blocks at all, one empty paragraph.
 
-    return markdown_to_dom(markdown, context_of(workspace))
+    Raises:
+        MarkdownError: the kernel gives up on it.
+    """
+    imported = markdown_to_blocks(markdown, context_of(workspace), keep_empty=True)
+    if imported.dom:
+        return imported.dom
+    fresh = workspace.new_id()
+    empty = Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]})
+    return render_dom([empty], first_index=ROOT_INDEX_FIRST)
 
 
 def markdown_blocks(workspace: Workspace, markdown: str) -> list[Node]:
-    """The blocks of a document's Markdown, through the editor DOM as the kernel goes. Raises MarkdownError."""
-    from kernel.workspace.markdown.pipeline import markdown_to_blocks
-
-    return markdown_to_blocks(markdown, context_of(workspace))
+    """The blocks of a document's Markdown. Raises MarkdownError."""
+    return markdown_to_blocks(markdown, context_of(workspace), media_links=True).blocks
 
 
 def parsed_dom(workspace: Workspace, dom: str) -> list[Node]:
-    """The blocks in editor DOM."""
-    from kernel.workspace.markdown.pipeline import dom_to_blocks
-
-    return dom_to_blocks(dom, context_of(workspace))
+    """The blocks in editor DOM. Raises MarkdownError."""
+    return dom_to_blocks(dom, context_of(workspace)).blocks
 
 
-def dom_of_blocks(blocks: list[Node], *, first_index: int | None = None) -> str:
+def dom_of_blocks(blocks: Sequence[Node], *, first_index: int | None = None) -> str:
     """Editor DOM of blocks; ``first_index`` numbers those at the top."""
-    from kernel.workspace.render.dom import render_dom
-
     return render_dom(blocks, first_index=first_index)
 
 
 def dom_of_block(node: Node) -> str:
     """Editor DOM of one block as getBlockDOM gives it."""
-    from kernel.workspace.render.dom import render_dom
+    if node.type == "NodeDocument":
+        return render_dom(node.children, first_index=ROOT_INDEX_FIRST)
+    return render_dom([node], first_index=ROOT_INDEX_FIRST)
 
-    return render_dom([node], first_index=1)
 
-
-def kramdown_of(node: Node, mode: str) -> str:
-    """Kramdown of one block, ``md`` or ``textmark``."""
-    from kernel.workspace.render.kramdown import render_kramdown
-
-    return render_kramdown(node, mode)
+def kramdown_of(node: Node, mode: Mode) -> str:
+    """Kramdown of one block, or of a document."""
+    return render_kramdown(node, mode=mode)
