@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from kernel.workspace.render.inline_dom import inline_dom
+from kernel.workspace.render.dom_inline import inline_dom
 from kernel.workspace.tree import Node
 
 # Headings in these are not listed; those in items and super blocks are.
 _CLOSED: Final = frozenset({"NodeBlockquote", "NodeCallout"})
 _FONT_SIZE: Final = re.compile(r"font-size:.*?;")
+_BLANK: Final = "\ue000"  # stands for a blank that must survive the panel
 _AS_DOM: Final = frozenset({"NodeTextMark", "NodeEmoji", "NodeImage"})
 
 
@@ -55,33 +56,28 @@ def _headings(root: Node) -> Iterator[Node]:
 
 def heading_name(heading: Node) -> str:
     """The inline DOM of a heading, or of any block, as outlines show it."""
-    parts: list[str] = []
-    stack = list(reversed(heading.children))
-    while stack:
-        node = stack.pop()
-        if node.type in _AS_DOM:
-            parts.append(inline_dom(node if node.type != "NodeImage" else _without_title(node)))
-        elif node.type == "NodeText":
-            parts.append(html.escape(node.data).replace("&#x27;", "'").replace(" ", "&nbsp;"))
-        else:
-            stack.extend(reversed(node.children))
-    name = "".join(parts)
+    name = inline_dom([shown for child in heading.children if (shown := _shown(child)) is not None])
+    name = name.replace(_BLANK, "&nbsp;")
     if style := heading.properties.get("style"):
         name = f'<span style="{_inherited_size(style)}">{name}</span>'
     return name.strip().replace("\n", "")
 
 
-def _without_title(image: Node) -> Node:
-    """The title of an image is no part of an outline. The copy stands where the image stands."""
-    shown = image.clone()
-    for child in list(shown.children):
+def _shown(inline: Node) -> Node | None:
+    """An inline as an outline has it: texts keep their blanks, escapes are texts, images have no title."""
+    if inline.type == "NodeText":
+        return Node("NodeText", data=inline.data.replace(" ", _BLANK))
+    if inline.type == "NodeBackslash":
+        return Node("NodeText", data="".join(child.data for child in inline.children).replace(" ", _BLANK))
+    if inline.type not in _AS_DOM:
+        return None
+    copy = inline.clone()
+    for child in list(copy.children):
         if child.type == "NodeLinkTitle":
             child.detach()
-    place = Node("NodeParagraph", children=[Node("NodeText")] if image.previous is not None else [])
-    place.append(shown)
-    if image.next is not None:
-        place.append(image.next.clone())
-    return shown
+    if style := copy.properties.get("style"):
+        copy.properties["style"] = _inherited_size(style)
+    return copy
 
 
 def _inherited_size(style: str) -> str:

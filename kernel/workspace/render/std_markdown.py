@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from kernel.workspace.nodes import LIST_ORDERED, LIST_TASK
 from kernel.workspace.render import inlines
-from kernel.workspace.render.tables import render_table
+from kernel.workspace.render.tables import html_table, is_merged, markdown_table
 from kernel.workspace.tree import Node
 
 RENDERED_CODE: Final = frozenset(
@@ -238,8 +238,10 @@ class _Writer:
         self.newline()
 
     def table(self, node: Node) -> None:
-        text = render_table(node, self._cell)
-        self.write(text)
+        if is_merged(node):
+            self.write(html_table(node, cell_text=self._cell))
+        else:
+            self.write(markdown_table(node, "md", cell_text=self._cell))
         self.newline()
         self.gap(node)
 

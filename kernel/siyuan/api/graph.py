@@ -1,0 +1,103 @@
+"""/api/graph: the graph panels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.notes_index import settled_index
+from kernel.workspace.graph import GraphSettings, default_conf, local_graph, whole_graph
+from kernel.workspace.index.queries import blocks_by_id
+
+if TYPE_CHECKING:
+    from kernel.siyuan.dispatch import ApiHandler
+    from kernel.siyuan.kernel import Call
+    from kernel.workspace.workspace import Workspace
+
+
+async def get_graph(call: Call) -> Any:
+    """The whole graph; its settings are kept."""
+    request_id = call.arguments.get("reqId")
+    try:
+        query, conf = call.arguments.optional_str("k"), _conf(call, is_local=False)
+    except ApiError as error:
+        raise ApiError(error.message, error.code, {"reqId": request_id}) from error
+    index = await settled_index(call.kernel)
+    found = whole_graph(index.connection, query, GraphSettings.of(conf), _daily_dirs(call.kernel.workspace))
+    box = next(iter(index.connection.execute("SELECT box FROM blocks WHERE type = 'd' ORDER BY rowid LIMIT 1")), ("",))[
+        0
+    ]
+    return {"nodes": found.nodes or None, "links": found.links, "conf": conf, "box": box, "reqId": request_id}
+
+
+async def get_local_graph(call: Call) -> Any:
+    """The graph around one block; its settings are kept."""
+    request_id = call.arguments.get("reqId")
+    if call.arguments.get("id") is None:
+        return {"reqId": request_id}
+    try:
+        query, block_id = call.arguments.optional_str("k"), call.arguments.required_str("id")
+        conf = _conf(call, is_local=True)
+    except ApiError as error:
+        raise ApiError(error.message, error.code, {"reqId": request_id}) from error
+    index = await settled_index(call.kernel)
+    block = next(iter(blocks_by_id(index.connection, [block_id])), None)
+    shown: dict[str, Any] = {"id": block_id, "conf": conf, "reqId": request_id}
+    if block is None:
+        return {**shown, "box": "", "nodes": [], "links": []}
+    settings = GraphSettings.of(conf)
+    found = local_graph(index.connection, block, query, settings, _daily_dirs(call.kernel.workspace))
+    return {**shown, "box": block.box, "nodes": found.nodes, "links": found.links}
+
+
+def reset_graph(call: Call) -> Any:
+    return {"conf": _keep(call, default_conf(is_local=False), is_local=False)}
+
+
+def reset_local_graph(call: Call) -> Any:
+    return {"conf": _keep(call, default_conf(is_local=True), is_local=True)}
+
+
+def _conf(call: Call, *, is_local: bool) -> dict[str, Any]:
+    """The defaults with what the call says, kept for the next time."""
+    given = call.arguments.required_object("conf")
+    conf = default_conf(is_local=is_local)
+    for name, value in conf.items():
+        new = given.get(name)
+        if isinstance(value, dict) and isinstance(new, dict):
+            value.update({key: new[key] for key in value if _is_alike(value[key], new.get(key))})
+        elif _is_alike(value, new):
+            conf[name] = new
+    return _keep(call, conf, is_local=is_local)
+
+
+def _is_alike(old: Any, new: Any) -> bool:
+    if isinstance(old, bool) or isinstance(new, bool):
+        return isinstance(old, bool) and isinstance(new, bool)
+    return isinstance(old, int | float) and isinstance(new, int | float)
+
+
+def _keep(call: Call, conf: dict[str, Any], *, is_local: bool) -> dict[str, Any]:
+    settings = call.kernel.workspace.conf
+    settings.section("graph")["local" if is_local else "global"] = conf
+    settings.save()
+    return conf
+
+
+def _daily_dirs(workspace: Workspace) -> list[str]:
+    """The top folders in which notebooks keep their daily notes."""
+    dirs: dict[str, None] = {}
+    for box in {entry.box for entry in workspace.blocks.documents.values()}:
+        notebook = workspace.notebooks.get(box)
+        path = str(notebook.conf.get("dailyNoteSavePath", "")) if notebook is not None else ""
+        if path.count("/") > 1:
+            dirs[f"/{path.split('/')[1]}"] = None
+    return list(dirs)
+
+
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/graph/getGraph": get_graph,
+    "/api/graph/getLocalGraph": get_local_graph,
+    "/api/graph/resetGraph": reset_graph,
+    "/api/graph/resetLocalGraph": reset_local_graph,
+}
