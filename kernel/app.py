@@ -38,8 +38,8 @@ from kernel.plugin_routes import health_summary, plugin_routes
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
+from kernel.siyuan.http_api import KernelSurface
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
-from kernel.siyuan.plain_surface import KernelSurface
 from kernel.siyuan.push import PushHub
 from kernel.tools.call import ToolParts
 from kernel.tools.call import Tools as ProductTools
