@@ -144,9 +144,11 @@ def read_plan(text: str) -> list[Rule]:
         PlanInvalid: not JSON, not an array of rules, an unknown point, field or deed, a value out of range.
     """
     try:
-        json.loads(text)
+        plan = json.loads(text)
     except json.JSONDecodeError as error:
         raise PlanInvalid(error.lineno, f"not JSON: {error.msg}") from error
+    if isinstance(plan, dict) and "rules" in plan and len(plan) > 1:
+        raise PlanInvalid(1, "a plan holds no more than rules")
     start = _ARRAY_START.match(text)
     if start is None:
         raise PlanInvalid(1, 'a plan is an array of rules, or {"rules": [...]}')

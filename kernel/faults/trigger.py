@@ -89,7 +89,12 @@ class Trigger:
         self._holding[name] = self._holding.get(name, 0) + 1
         self._arrival.set()
         self._arrival = trio.Event()
-        await released.wait()
+        try:
+            await released.wait()
+        finally:
+            # Cancelled while it was held: it is not there to be let go any more.
+            if not released.is_set():
+                self._holding[name] -= 1
 
 
 def end_process() -> NoReturn:
