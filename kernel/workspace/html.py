@@ -14,6 +14,7 @@ from typing import Final
 from kernel.workspace.elements import COMMENT, Element, parse_html, write_html
 from kernel.workspace.html_attributes import block_properties
 from kernel.workspace.html_inline import InlineReader
+from kernel.workspace.html_merge import merge_marks
 from kernel.workspace.html_tidy import tidy
 from kernel.workspace.markdown.assemble import fill_code_block, fill_embed, fill_math_block, item_data
 from kernel.workspace.markdown.callouts import ICON_CUSTOM, ICONS
@@ -43,7 +44,9 @@ def read_dom(markup: str, context: MarkdownContext) -> list[Node]:
     markup = _outer_blanks(markup.replace("<wbr>", "\u2038"))
     body = parse_html(markup)
     tidy(body)
-    return _BlockReader(context).read(body)
+    blocks = _BlockReader(context).read(body)
+    merge_marks(blocks)
+    return blocks
 
 
 def _outer_blanks(markup: str) -> str:

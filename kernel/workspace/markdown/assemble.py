@@ -90,6 +90,8 @@ def _listed(block: Draft) -> list[tuple[str, str]]:
 
 
 def _identify(root: Draft, context: MarkdownContext) -> None:
+    if root.identity and len(root.identity) < STAMP_CHARACTERS:
+        raise MarkdownError(f"the document's id {root.identity!r} is malformed", invalid_id=root.identity)
     stack = [root]
     while stack:
         parent = stack.pop()
@@ -102,6 +104,10 @@ def _identify(root: Draft, context: MarkdownContext) -> None:
             if listed and following is not None:
                 child.attributes = _listed(following)
             _name(child, context)
+            if child.kind == "NodeListItem" and [block.kind for block in child.children] == ["NodeTaskListItemMarker"]:
+                # A task without anything gets its paragraph only when the editor shows it: that one has no ``updated``.
+                paragraph = child.append(Draft("NodeParagraph", ""))
+                paragraph.fields["Late"] = True
             if child.kind == "NodeBlockquote" and len(child.children) == 1:
                 hollow.append((child, listed))
         for quote, listed in hollow:
@@ -112,6 +118,10 @@ def _identify(root: Draft, context: MarkdownContext) -> None:
 
 def _name(block: Draft, context: MarkdownContext) -> None:
     attributes = dict(block.attributes or ())
+    if block.fields.get("Late"):
+        block.identity = context.new_id()
+        block.attributes = [("id", block.identity)]
+        return
     if attributes.get("id") == "":
         block.identity = ""  # an id that is given but empty: the block loses all attributes when it is stored
         return

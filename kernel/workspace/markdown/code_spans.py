@@ -91,7 +91,7 @@ def _content(piece: Piece) -> str:
         case "math":
             return f"${piece.text}$"
         case "ref":
-            return f"(({' ' if piece.text else ''}{piece.text}))"
+            return "(())"
         case "node":
             return _node_content(piece)
     return ""
@@ -100,7 +100,7 @@ def _content(piece: Piece) -> str:
 def _node_content(piece: Piece) -> str:
     node = piece.node
     if node is None or node.type != "NodeTextMark":
-        return ""
+        return piece.source  # of an emoji: its alias
     kind = node.fields["TextMarkType"]
     content = str(node.fields.get("TextMarkTextContent", ""))
     return f"<{kind}>{content}</{kind}>" if kind in _KEPT_TAGS else content

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from kernel.workspace.html import read_dom
-from kernel.workspace.html_merge import merge_marks
 from kernel.workspace.markdown.context import MarkdownContext, MarkdownError
 from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.nodes import BLOCK_TYPES
@@ -56,7 +55,6 @@ def dom_to_blocks(dom: str, context: MarkdownContext) -> ImportedBlocks:
         MarkdownError: DOM on which the kernel gives up.
     """
     blocks = read_dom(dom, context)
-    merge_marks(blocks)
     _name_blocks(blocks, context)
     _drop_unknown_refs(blocks, context)
     return ImportedBlocks(dom, blocks)

@@ -29,7 +29,7 @@ def render_kramdown(node: Node, *, mode: Mode = "md") -> str:
     writer = _Writer(mode)
     writer.write(node)
     text = writer.text()
-    return text.strip(UNICODE_BLANKS) if mode == "md" else text.strip(" \t\n") + "\n"
+    return text.strip(UNICODE_BLANKS) if mode == "md" else text.rstrip(" \t\n").lstrip("\n") + "\n"
 
 
 def attribute_list(node: Node) -> str:
@@ -45,15 +45,15 @@ class _Output:
     def __init__(self) -> None:
         self.parts: list[str] = []
 
-    def trim(self) -> None:
-        while self.parts and not self.parts[-1].strip(UNICODE_BLANKS):
+    def trim(self, front: str = UNICODE_BLANKS, back: str = UNICODE_BLANKS) -> None:
+        while self.parts and not self.parts[-1].rstrip(back):
             self.parts.pop()
         if self.parts:
-            self.parts[-1] = self.parts[-1].rstrip(UNICODE_BLANKS)
-        while self.parts and not self.parts[0].strip(UNICODE_BLANKS):
+            self.parts[-1] = self.parts[-1].rstrip(back)
+        while self.parts and not self.parts[0].lstrip(front):
             del self.parts[0]
         if self.parts:
-            self.parts[0] = self.parts[0].lstrip(UNICODE_BLANKS)
+            self.parts[0] = self.parts[0].lstrip(front)
 
 
 class _Writer:
@@ -116,7 +116,10 @@ class _Writer:
 
     def document(self, node: Node) -> None:
         def end() -> None:
-            self._trim()
+            output = self.outputs[-1]
+            front, back = (" \t\n", " \t\n") if self.mode == "md" else ("\n", " \t\n")
+            output.trim(front, back)
+            self.last = ""
             self.put("\n")
 
         self._schedule(node.children, end)

@@ -90,6 +90,8 @@ def html_table(node: Node, *, cell_text: CellText = _md_cell) -> str:
     skipped = {"id", "caption", "updated", "colgroup"}
     own = [(name, unescape_value(value)) for name, value in node.properties.items() if name not in skipped]
     parts = [f"<table{attributes_text(own)}>\n"]
+    if caption := unescape_value(node.properties.get("caption", "")).replace('contenteditable="false" ', ""):
+        parts.append(caption + "\n")
     styles = node.properties.get("colgroup", "").split("|")
     columns = "".join(f'<col style="{style}" />' if style else "<col />" for style in styles)
     parts.append(f"<colgroup>{columns}</colgroup>")
