@@ -9,6 +9,7 @@ from kernel.endpoints import is_write
 from kernel.faults.points import STATIC, Moment, host_point
 from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
 from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable
+from kernel.host.streams import closing_stream
 
 T = TypeVar("T")
 _GET_FILE: Final = "/api/file/getFile"
@@ -40,8 +41,9 @@ class FaultyHost:
 
     async def stream_static(self, path: str) -> AsyncIterator[bytes]:
         await self._pass(STATIC, "before")
-        async for piece in self._host.stream_static(path):
-            yield piece
+        async with closing_stream(self._host.stream_static(path)) as pieces:
+            async for piece in pieces:
+                yield piece
         await self._pass(STATIC, "after")
 
     async def aclose(self) -> None:

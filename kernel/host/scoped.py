@@ -18,6 +18,7 @@ from kernel.host.base import Host, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
 from kernel.host.envelope import is_transient
 from kernel.host.limits import SCOPED_RETRY_WAITS_S
+from kernel.host.streams import closing_stream
 
 T = TypeVar("T")
 
@@ -69,9 +70,10 @@ class ScopedHost:
     async def stream_static(self, path: str) -> AsyncIterator[bytes]:
         """Never sent again once it began: bytes may have been used."""
         self._before(writes=False)
-        async for piece in self._host.stream_static(path):
-            self._after(piece)
-            yield piece
+        async with closing_stream(self._host.stream_static(path)) as pieces:
+            async for piece in pieces:
+                self._after(piece)
+                yield piece
         self._ticket.check_cancelled()
 
     async def aclose(self) -> None:

@@ -1,0 +1,144 @@
+"""A planned failure looks exactly like one of the host's own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any
+
+import pytest
+
+from kernel.faults.plan import FaultPlan, Rule
+from kernel.faults.trigger import Trigger
+from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
+from kernel.host.faulty import FaultyHost
+
+READ = "/api/block/getBlockKramdown"
+WRITE = "/api/block/updateBlock"
+
+
+class Recording:
+    """A host that only remembers that it was reached."""
+
+    def __init__(self) -> None:
+        self.reached: list[str] = []
+
+    async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        self.reached.append(path)
+        return {"given": arguments}
+
+    async def read_file(self, path: str) -> bytes | None:
+        self.reached.append("read_file")
+        return b"x"
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        self.reached.append("write_file")
+
+    async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
+        self.reached.append("upload_asset")
+        return {}
+
+    async def fetch_static(self, path: str) -> bytes | None:
+        self.reached.append("fetch_static")
+        return b"x"
+
+    async def stream_static(self, path: str) -> AsyncIterator[bytes]:
+        self.reached.append("stream_static")
+        yield b"x"
+
+    async def aclose(self) -> None:
+        self.reached.append("closed")
+
+
+async def drained(host: FaultyHost) -> list[bytes]:
+    return [piece async for piece in host.stream_static("/export/x")]
+
+
+CALLS: dict[str, Callable[[FaultyHost], Awaitable[Any]]] = {
+    READ: lambda host: host.call(READ),
+    WRITE: lambda host: host.call(WRITE, {"id": "x"}),
+    "/api/file/getFile": lambda host: host.read_file("/data/x"),
+    "/api/file/putFile": lambda host: host.write_file("/data/x", b""),
+    "/api/asset/upload": lambda host: host.upload_asset("/assets/", "a", b""),
+    "static": lambda host: host.fetch_static("/assets/a"),
+}
+WRITES = {WRITE, "/api/file/putFile", "/api/asset/upload"}
+
+
+async def failure_of(host: FaultyHost, path: str) -> HostError:
+    with pytest.raises(HostError) as caught:
+        await CALLS[path](host)
+    return caught.value
+
+
+@pytest.mark.parametrize("path", CALLS)
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_dropped_answer_is_a_broken_connection_and_ambiguous_for_a_write(path: str, moment: str) -> None:
+    inner = Recording()
+    host = FaultyHost(inner, Trigger(FaultPlan.of([Rule(f"host.{moment}:{path}", "drop")])))
+    error = await failure_of(host, path)
+    assert isinstance(error, HostUnavailable)
+    assert error.is_ambiguous is (path in WRITES)
+    assert bool(inner.reached) is (moment == "after")
+    await CALLS[path](host)
+
+
+@pytest.mark.parametrize(
+    ("rule", "kind", "is_ambiguous"),
+    [
+        ({"code": -1, "message": "no"}, HostApiError, False),
+        ({"status": 503}, HostHttpError, True),
+        ({"status": 404}, HostHttpError, False),
+    ],
+)
+async def test_a_failure_is_the_envelope_or_the_status_that_was_planned(
+    rule: dict[str, Any], kind: type[HostError], is_ambiguous: bool
+) -> None:
+    inner = Recording()
+    host = FaultyHost(inner, Trigger(FaultPlan.of([Rule(f"host.before:{WRITE}", "fail", **rule)])))
+    error = await failure_of(host, WRITE)
+    assert isinstance(error, kind)
+    assert error.path == WRITE
+    assert error.is_ambiguous is is_ambiguous
+    assert inner.reached == []
+    if isinstance(error, HostApiError):
+        assert (error.api_code, error.message) == (-1, "no")
+    if isinstance(error, HostHttpError):
+        assert error.status == rule["status"]
+
+
+async def test_a_failed_read_is_never_ambiguous() -> None:
+    host = FaultyHost(Recording(), Trigger(FaultPlan.of([Rule(f"host.after:{READ}", "fail", status=503)])))
+    assert (await failure_of(host, READ)).is_ambiguous is False
+
+
+async def test_without_a_plan_everything_passes() -> None:
+    inner = Recording()
+    host = FaultyHost(inner, Trigger())
+    for call in CALLS.values():
+        await call(host)
+    assert await drained(host) == [b"x"]
+    assert await host.call(READ, {"id": "x"}) == {"given": {"id": "x"}}
+    await host.aclose()
+    assert inner.reached == [
+        READ,
+        WRITE,
+        "read_file",
+        "write_file",
+        "upload_asset",
+        "fetch_static",
+        "stream_static",
+        READ,
+        "closed",
+    ]
+
+
+async def test_a_stream_fails_before_its_first_piece_or_after_its_last() -> None:
+    inner = Recording()
+    host = FaultyHost(inner, Trigger(FaultPlan.of([Rule("host.before:static", "drop")])))
+    with pytest.raises(HostUnavailable):
+        await drained(host)
+    assert inner.reached == []
+    host = FaultyHost(inner, Trigger(FaultPlan.of([Rule("host.after:static", "drop")])))
+    with pytest.raises(HostUnavailable):
+        await drained(host)
+    assert inner.reached == ["stream_static"]
