@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Hashable
 from enum import Enum
+from typing import NoReturn
 
 from scheduler.events import Admitted, CancelRequested, Finished, Observer, Queued, SlotReleased, Started
 from scheduler.limits import ADMITTED_REQUESTS_MAX, RETRY_AFTER_MS
-from scheduler.ticket import TRANSITIONS, Key, Lane, RequestCancelled, Ticket, TicketEvent, TicketState
+from scheduler.ticket import TERMINAL, TRANSITIONS, Key, Lane, RequestCancelled, Ticket, TicketEvent, TicketState
 
 
 class QueueFull(Exception):
@@ -77,8 +78,9 @@ class Admission:
         ``key`` is registered within ``session`` only: without a session there is no name to cancel by.
         Raises QueueFull, SchedulerClosed, DuplicateKey; then nothing has changed but ``refused_total``.
         """
-        self._check_room()
-        if key is not None and self._is_taken(self.find(session, key)):
+        if not self.is_open or len(self.tickets) >= self.admitted_max:
+            self._refuse()
+        if session is not None and self._is_taken(self.find(session, key)):
             raise DuplicateKey(key)
         if task_id is not None and self._is_taken(self._tasks.get(task_id)):
             raise DuplicateKey(task_id, is_task=True)
@@ -87,7 +89,8 @@ class Admission:
         ticket.leave = self.finish
         ticket.observer = self.observer
         self.tickets[ticket.number] = ticket
-        self.in_flight_max = max(self.in_flight_max, len(self.tickets))
+        if len(self.tickets) > self.in_flight_max:
+            self.in_flight_max = len(self.tickets)
         if session is not None:
             self._sessions.setdefault(session, {})[_name(ticket)] = ticket
         if task_id is not None:
@@ -96,18 +99,16 @@ class Admission:
             self.observer(Admitted(ticket.number, key, session, task_id, label))
         return ticket
 
-    def _check_room(self) -> None:
+    def _refuse(self) -> NoReturn:
+        self.refused_total += 1
         if not self.is_open:
-            self.refused_total += 1
             raise SchedulerClosed("the scheduler takes no new requests")
-        if len(self.tickets) >= self.admitted_max:
-            self.refused_total += 1
-            raise QueueFull(f"{self.admitted_max} requests are in flight")
+        raise QueueFull(f"{self.admitted_max} requests are in flight")
 
     @staticmethod
     def _is_taken(ticket: Ticket | None) -> bool:
         # A cancelled request that still holds its slot was answered: its name is free again.
-        return ticket is not None and not ticket.state.is_terminal
+        return ticket is not None and ticket.state not in TERMINAL
 
     def enqueue(self, ticket: Ticket, lane: Lane) -> None:
         """Put the ticket at the end of its lane.
@@ -124,12 +125,9 @@ class Admission:
         if self.observer is not None:
             self.observer(Queued(ticket.number, lane))
 
-    def start_next(self, lane: Lane) -> Ticket | None:
-        """The first of the lane, now RUNNING and holding one slot; None if nobody waits."""
-        queue = self.queues[lane]
-        if not queue:
-            return None
-        ticket = queue.popleft()
+    def start_next(self, lane: Lane) -> Ticket:
+        """The first of the lane, now RUNNING and holding one slot; somebody must wait."""
+        ticket = self.queues[lane].popleft()
         ticket.apply(TicketEvent.START)
         ticket.holds = 1
         if self.observer is not None:
@@ -138,13 +136,12 @@ class Admission:
 
     def finish(self, ticket: Ticket, event: TicketEvent) -> None:
         """The one transition into a terminal state. Raises LocalProtocolError if there was one before."""
-        if ticket.state is TicketState.QUEUED:
+        was_queued = ticket.state is TicketState.QUEUED
+        ticket.apply(event)
+        assert ticket.state in TERMINAL
+        if was_queued:
             assert ticket.lane is not None
-            ticket.apply(event)
             self.queues[ticket.lane].remove(ticket)
-        else:
-            ticket.apply(event)
-        assert ticket.state.is_terminal
         if self.observer is not None:
             self.observer(Finished(ticket.number, ticket.state))
         self._forget_if_over(ticket)

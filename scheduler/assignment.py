@@ -11,16 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scheduler.admission import Admission
-from scheduler.ticket import Lane, Ticket
+from scheduler.ticket import LANES, Lane, Ticket
 
 
 class Slots:
     """How many runs a lane may have, and how many it has."""
 
     def __init__(self, counts: Mapping[Lane, int]) -> None:
-        if any(counts[lane] < 1 for lane in Lane):
+        if any(counts[lane] < 1 for lane in LANES):
             raise ValueError("a lane has at least one slot")
-        self.counts = {lane: counts[lane] for lane in Lane}
+        self.counts = {lane: counts[lane] for lane in LANES}
         self.taken = dict.fromkeys(Lane, 0)
         self.taken_max = dict.fromkeys(Lane, 0)
 
@@ -30,7 +30,8 @@ class Slots:
     def take(self, lane: Lane) -> None:
         assert self.taken[lane] < self.counts[lane]
         self.taken[lane] += 1
-        self.taken_max[lane] = max(self.taken_max[lane], self.taken[lane])
+        if self.taken[lane] > self.taken_max[lane]:
+            self.taken_max[lane] = self.taken[lane]
 
     def release(self, lane: Lane) -> None:
         assert self.taken[lane] > 0
@@ -40,10 +41,14 @@ class Slots:
 def assign(admission: Admission, slots: Slots) -> list[Ticket]:
     """Start every ticket that now fits, in order of arrival within its lane; each of them has taken its slot."""
     started: list[Ticket] = []
-    for lane in Lane:
-        while slots.free(lane) and (ticket := admission.start_next(lane)) is not None:
+    for lane in LANES:
+        queue = admission.queues[lane]
+        if not queue:
+            continue
+        while queue and slots.free(lane):
             slots.take(lane)
-            started.append(ticket)
+            started.append(admission.start_next(lane))
         # Counted after the plan: who starts at once has not waited.
-        admission.queued_max[lane] = max(admission.queued_max[lane], len(admission.queues[lane]))
+        if len(queue) > admission.queued_max[lane]:
+            admission.queued_max[lane] = len(queue)
     return started

@@ -28,6 +28,7 @@ from scheduler.preparing import Preparing
 from scheduler.runner import SlotRunner
 from scheduler.statistics import SchedulerStatistics, TicketStatus, scheduler_statistics, ticket_status
 from scheduler.ticket import (
+    TERMINAL,
     Key,
     Lane,
     LocalProtocolError,
@@ -340,7 +341,7 @@ class Scheduler:
     def _retire(self, runner: SlotRunner, ticket: Ticket, result: Outcome[Any] | None) -> None:
         runner.ticket = None
         self._idle.append(runner)
-        was_answered = ticket.state.is_terminal
+        was_answered = ticket.state in TERMINAL
         self._end_run(ticket, result)
         if was_answered:
             self._report_lost(ticket, result)
@@ -349,7 +350,7 @@ class Scheduler:
 
     def _end_run(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
         """The synchronous end of a run: terminal state, slot, successor. The answer comes after all three."""
-        if not ticket.state.is_terminal:
+        if ticket.state not in TERMINAL:
             event = TicketEvent.COMPLETE if isinstance(result, Value) else TicketEvent.FAIL
             self._admission.finish(ticket, event)
         ticket.work = None

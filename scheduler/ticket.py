@@ -51,7 +51,7 @@ class TicketState(Enum):
 
     @property
     def is_terminal(self) -> bool:
-        return not TRANSITIONS[self]
+        return self in TERMINAL
 
 
 class TicketEvent(Enum):
@@ -93,6 +93,10 @@ TRANSITIONS: Final[dict[TicketState, dict[TicketEvent, TicketState]]] = {
     TicketState.FAILED: {},
     TicketState.CANCELLED: {},
 }
+
+
+TERMINAL: Final = frozenset(state for state, row in TRANSITIONS.items() if not row)
+LANES: Final = tuple(Lane)  # iterating over an Enum class costs more than the whole plan
 
 
 class LocalProtocolError(Exception):
@@ -165,7 +169,7 @@ class Ticket:
     @property
     def is_in_flight(self) -> bool:
         """It occupies one of the admitted places."""
-        return self.holds > 0 or not self.state.is_terminal
+        return self.holds > 0 or self.state not in TERMINAL
 
     def apply(self, event: TicketEvent) -> None:
         """Make one transition. Raises LocalProtocolError."""

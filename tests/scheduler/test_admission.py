@@ -191,7 +191,6 @@ def test_a_lane_is_served_in_order_of_arrival_not_of_admission() -> None:
     admission.enqueue(early, Lane.MUTATION)
     assert admission.start_next(Lane.MUTATION) is late
     assert admission.start_next(Lane.MUTATION) is early
-    assert admission.start_next(Lane.MUTATION) is None
 
 
 def test_a_cancelled_waiter_leaves_its_queue_at_once() -> None:

@@ -54,6 +54,7 @@ BAD: list[tuple[str, list[TraceEvent]]] = [
 def test_a_proper_life_breaks_nothing() -> None:
     checker = checker_after(*GOOD)
     checker.answered(1)
+    checker.verify()
     checker.verify(scheduler_statistics(Admission(), Slots({READ: 1, MUTATION: 1})))
     assert checker.path(1) == [
         TicketState.PREPARING,

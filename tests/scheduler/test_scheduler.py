@@ -294,7 +294,12 @@ async def test_a_call_cancelled_while_prepared_never_runs() -> None:
             assert scheduler.cancel("s", 0) is CancelOutcome.ACCEPTED
             with pytest.raises(RequestCancelled):
                 await scheduler.perform(ticket, Lane.READ, hold, on_answer=kept.append)
+        with scheduler.admit(0, session="s") as ticket:
+            scheduler.cancel("s", 0)
+            with pytest.raises(RequestCancelled):
+                await scheduler.perform(ticket, Lane.READ, hold)
     assert hold.entered == 0
+    assert len(kept) == 1
     assert isinstance(kept[0], Error)
 
 

@@ -137,9 +137,7 @@ def answer_comes_before_the_slot_is_free(patch: pytest.MonkeyPatch) -> None:
 
 
 def last_come_is_first_served(patch: pytest.MonkeyPatch) -> None:
-    def start_next(self: Admission, lane: Lane) -> Ticket | None:
-        if not self.queues[lane]:
-            return None
+    def start_next(self: Admission, lane: Lane) -> Ticket:
         ticket = self.queues[lane].pop()
         ticket.apply(TicketEvent.START)
         ticket.holds = 1

@@ -60,7 +60,8 @@ def test_the_diagram_shows_every_transition_once() -> None:
 @pytest.mark.parametrize("state", TicketState)
 def test_check_cancelled_stops_only_the_cancelled(state: TicketState) -> None:
     ticket = Ticket(1, state=state)
-    if state is TicketState.CANCELLED:
+    assert ticket.is_cancelled == (state is TicketState.CANCELLED)
+    if ticket.is_cancelled:
         with pytest.raises(RequestCancelled):
             ticket.check_cancelled()
     else:
