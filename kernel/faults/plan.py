@@ -185,6 +185,8 @@ def read_rule(value: Any, *, line: int = 1) -> Rule:
     for name in ("tool", "action", "name", "message"):
         if not isinstance(value.get(name, ""), str):
             raise PlanInvalid(line, f"{name} must be a text")
+    if deed == "drop" and not value["point"].startswith(("host.", "http.")):
+        raise PlanInvalid(line, "only an answer can be dropped: at a host.* or http.* point")
     if deed == "delay":
         _check_seconds(value.get("seconds"), line)
     return Rule(**value)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from kernel.errors import ToolError
-from kernel.faults.trigger import AnswerDropped, FaultInjected
+from kernel.faults.trigger import FaultInjected
 from kernel.host.base import HostApiError, HostError, HostHttpError
 from kernel.safety.intent import Intent, Outcome, Precondition
 from kernel.safety.leases import Lease
@@ -116,7 +116,7 @@ class Commit:
             refusal.outer = {**refusal.outer, **rejected()}
             return refusal
         await self._settle_quietly(WriteEvent.REPLY_LOST)
-        return in_doubt_error(self._row.request_id, _cause(error))
+        return in_doubt_error(self._row.request_id, str(error))
 
     async def _is_without_effect(self, error: Exception) -> bool:
         """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
@@ -163,7 +163,7 @@ class Commit:
                 is_as_asked = await intent.confirm(outcome)
             return ReadBack(state, is_as_asked)
         except Exception as error:
-            return ReadBack(cause=_cause(error) or type(error).__name__)
+            return ReadBack(cause=str(error) or type(error).__name__)
 
     async def _settle(self, outcome: Outcome, verdict: Verdict, result: str | None) -> dict[str, Any]:
         if verdict.event is not WriteEvent.VERIFIED:
@@ -242,12 +242,6 @@ def _as_tool_error(error: Exception) -> ToolError:
     if isinstance(error, HostError):
         return ToolError("host_unavailable", error.message)
     return ToolError("internal_error", f"{type(error).__name__}: {error}")
-
-
-def _cause(error: Exception) -> str:
-    if isinstance(error, AnswerDropped):
-        return "the answer was lost"
-    return str(error)
 
 
 def _is_small(extra: Any) -> bool:

@@ -117,6 +117,7 @@ def test_an_empty_plan_is_a_plan() -> None:
         ({"point": UPDATE, "do": "drop", "times": 1.5}, "times must be a whole number from 1 on"),
         ({"point": UPDATE, "do": "fail", "code": "x"}, "code must be a whole number"),
         ({"point": UPDATE, "do": "fail", "status": 99}, "status must be a whole number from 100 on"),
+        ({"point": "write.commit.begun", "do": "drop"}, "only an answer can be dropped"),
         ({"point": UPDATE, "do": "drop", "tool": 5}, "tool must be a text"),
         ({"point": UPDATE, "do": "hold", "name": None}, "name must be a text"),
         ({"point": UPDATE, "do": "delay"}, "seconds must be a number"),

@@ -59,7 +59,7 @@ def test_a_cancel_anywhere_in_a_read_gives_exactly_one_answer_and_leaves_nothing
             await call(scheduler, 8)
             assert answers[1:] == [{"id": "b", "kramdown": "one"}]
 
-    assert cancel_everywhere(scenario, seeds=range(2)) > 20
+    assert cancel_everywhere(scenario) > 10
 
 
 async def test_a_queued_write_that_was_cancelled_never_runs_and_its_preflight_stays_good(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ async def test_a_host_that_shuffles_attributes_and_touches_times_never_looks_cha
         notes.host.blocks[
             P1
         ].inline = '<span data-type="block-ref" data-subtype="s" data-id="x">r</span><span style="b: 1" data-type="strong">s</span>'
-        for number in range(40):
+        for number in range(20):
             arguments = {"id": P1, "dataType": "markdown", "data": f"text {number}"}
             answer = await notes.preflight("block", "update", arguments)
             notes.host.updated = f"2026020200{number:04}"

@@ -727,3 +727,105 @@ async def test_a_digest_that_is_no_receipts_own_is_shortened_by_the_same_pool(tm
         full = world.coordinator.pool.resolve(answer["expectedStateHash"])
         assert full is not None
         assert world.coordinator.shorten(full) == answer["expectedStateHash"]
+
+
+async def test_a_begin_that_reached_the_disk_although_it_failed_is_never_begun_again(tmp_path: Path) -> None:
+    """A sync may fail after the row has landed: the file then knows better than the memory."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        world.plan(Rule("ledger.begin.after", "fail"))
+        assert (await refusal(world.commit("b", "two", answer))).code == "write_ledger_unavailable"
+        assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
+        assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
+        assert UPDATE not in world.blocks.counts
+
+
+async def test_a_ledger_that_fails_after_the_bound_leaves_the_row_in_doubt(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        world.plan(Rule("ledger.begin.before", "delay", seconds=2.0), Rule("ledger.begin.before", "fail"))
+        error = await refusal(world.commit_in_lane("b", "two", answer, bound_s=0.2))
+        assert error.code == "outcome_unknown"
+        await trio.sleep(5)
+        assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
+        assert UPDATE not in world.blocks.counts
+
+
+async def test_an_addition_whose_end_state_cannot_be_written_is_in_doubt(tmp_path: Path) -> None:
+    async with open_world(tmp_path) as world:
+        answer = await world.coordinator.preflight(world.append("new", "text")[0])
+        world.plan(Rule("ledger.settle.before", "fail"))
+        intent, write = world.append("new", "text", request_id=answer["requestId"])
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert error.code == "outcome_unknown"
+        assert "resultHash" not in error.details
+
+
+async def test_a_fault_between_the_look_and_the_record_is_a_mismatch(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        world.plan(Rule("write.commit.observed", "fail", message="torn"))
+        error = await refusal(world.commit("b", "two", answer))
+        assert (error.code, error.details["cause"]) == ("readback_mismatch", "torn")
+
+
+async def test_a_host_that_is_away_before_anything_was_sent_executed_nothing(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, _ = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def write() -> Outcome:
+            raise HostUnavailable("away")
+
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert (error.code, error.outer["transactionState"]) == ("host_unavailable", "rejected")
+
+
+async def test_an_action_may_confirm_more_than_its_state(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, write = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def confirm(_outcome: Outcome) -> bool:
+            return False
+
+        intent.confirm = confirm
+        assert (await refusal(world.coordinator.commit(intent, DirectGate(), write))).code == "readback_mismatch"
+
+
+async def test_a_receipt_that_is_not_small_is_not_kept(tmp_path: Path) -> None:
+    async with open_world(tmp_path) as world:
+        answer = await world.coordinator.preflight(world.append("new", "text")[0])
+        intent, write = world.append("new", "text", request_id=answer["requestId"])
+
+        async def write_much() -> Outcome:
+            outcome = await write()
+            return Outcome(outcome.payload, outcome.changed, {"x": "y" * 70_000})
+
+        await world.coordinator.commit(intent, DirectGate(), write_much)
+        again = await world.coordinator.commit(intent, DirectGate(), write)
+        assert again["replayed"] is True
+        assert "receipt" not in again
+
+
+async def test_a_ledger_that_cannot_be_opened_refuses_every_strict_write_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "writeSafetyLedger.db").write_bytes(b"no database" * 500)
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        assert (await refusal(world.preflight("b", "two"))).code == "write_ledger_unavailable"
+        answer = {"requestId": "abcd", "expectedStateHash": "abcd"}
+        assert (await refusal(world.commit("b", "two", answer))).code == "write_ledger_unavailable"
+        assert UPDATE not in world.blocks.counts
+
+
+async def test_an_id_that_cannot_be_found_is_told_as_a_collision(tmp_path: Path) -> None:
+    from tests.safety.test_ledger import OneDraw
+
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        world.coordinator.ledger._ids = OneDraw()
+        for _ in range(61):
+            await world.preflight("b", "two")
+        assert (await refusal(world.preflight("b", "two"))).code == "request_id_collision"

@@ -194,10 +194,10 @@ async def test_calls_that_wait_together_are_written_together(tmp_path: Path) -> 
         await ledger.open()
         before = store.syncs
         async with trio.open_nursery() as nursery:
-            for _ in range(64):
+            for _ in range(600):
                 nursery.start_soon(ledger.issue, BINDING, ())
-        assert ledger.statistics()["issued"] == 64
-        assert store.syncs - before < 64
+        assert ledger.statistics()["issued"] == 600
+        assert 3 <= store.syncs - before < 64
 
 
 def modes_in(folder: Path) -> dict[str, int]:
@@ -345,6 +345,19 @@ async def test_a_writer_that_never_ran_closes_at_once(tmp_path: Path) -> None:
     store = LedgerStore(tmp_path / "ledger.db", lambda: 0)
     await ThreadWriter(store).aclose()
     assert not (tmp_path / "ledger.db").exists()
+
+
+def test_an_answer_that_nobody_waits_for_any_more_is_let_go(tmp_path: Path) -> None:
+    """The event loop has ended while the disk was busy."""
+
+    async def token() -> trio.lowlevel.TrioToken:
+        return trio.lowlevel.current_trio_token()
+
+    writer = ThreadWriter(LedgerStore(tmp_path / "ledger.db", lambda: 0))
+    writer._token = trio.run(token)
+    heard: list[int] = []
+    writer._call(lambda: heard.append(1))
+    assert heard == []
 
 
 async def test_no_text_of_a_note_reaches_the_disk(tmp_path: Path) -> None:

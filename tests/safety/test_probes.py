@@ -165,6 +165,7 @@ BOX_RENAME = ("notebook.rename", {"notebook": BOX, "name": "x"})
         (("fs.rm", {"path": "/Box/Plan"}), new_document(f"/{PLAN}/"), True),
         (("fs.mv", {"from": "/Box/Plan/Part", "to": "/Box/Other/Part"}), new_document(f"/{OTHER}/"), True),
         (("fs.mv", {"from": "/Box/Plan/Part", "to": "/Box/Other/Part"}), gone(PART), True),
+        (("fs.mv", {"from": "/Box/Plan/Part", "to": "/Box/Part"}), new_document("/"), True),
         (("fs.reorder", {"path": "/Box"}), order, True),
         (("fs.reorder", {"path": "/Box/Plan"}), new_document(f"/{PLAN}/"), True),
         (
@@ -437,6 +438,16 @@ async def test_snapshots_are_found_by_their_tag() -> None:
     before = await seen(host, "timeline.rollback_block", documentId=PLAN, tag="t", changeKey="k")
     host.updateBlock(P1, "edited")
     assert await seen(host, "timeline.rollback_block", documentId=PLAN, tag="t", changeKey="k") != before
+
+
+async def test_more_documents_below_than_a_state_holds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernel.safety.probes.reading.SUBTREE_DOCUMENTS_MAX", 1)
+    host = NotesHost()
+    assert await seen(host, "document.remove", id=PLAN)
+    new_document(f"/{PLAN}/")(host)
+    with pytest.raises(ToolError) as caught:
+        await seen(host, "document.remove", id=PLAN)
+    assert caught.value.code == "too_large"
 
 
 async def test_large_states_are_normalised_in_another_thread_with_the_same_digest() -> None:

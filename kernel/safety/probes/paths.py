@@ -37,7 +37,11 @@ async def path_moves(reading: Reading, arguments: Arguments) -> Observation:
     for name in await _ids_at(reading, source):
         state["sources"][name] = await head_with_subtree(reading, name)
     state["there"] = await _ids_at(reading, destination)
-    for parent in await _ids_at(reading, destination.rpartition("/")[0]):
+    folder = destination.rpartition("/")[0]
+    notebook = _notebook_named(await reading.notebooks(), folder.strip("/"))
+    if notebook is not None:
+        state["beside"][notebook] = [child["id"] for child in await reading.children(notebook, "/")]
+    for parent in await _ids_at(reading, folder):
         place = await reading.place(parent)
         children = await reading.children(str(place["notebook"]), str(place["path"]))
         state["beside"][parent] = [child["id"] for child in children]
