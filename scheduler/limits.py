@@ -27,5 +27,5 @@ POINTS_MAX: Final = 10_000
 SCHEDULES_MAX: Final = 50_000
 """Where the enumeration of schedules gives up: the scenario is too large to be exhausted."""
 
-SCENARIO_S_MAX: Final = 3_600.0
+SCENARIO_S_MAX: Final = 3_600
 """Virtual seconds a scenario may take: a lost wake-up becomes an immediate ``trio.TooSlowError``."""
