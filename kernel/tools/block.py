@@ -13,6 +13,7 @@ from kernel.tools.failures import from_host
 from kernel.tools.limits import RECENT_BLOCKS_SAMPLED_MAX
 from kernel.tools.permissions import Level
 from kernel.tools.results import filtered_out, page_of
+from kernel.tools.windows import clean
 
 _LOW_LEVEL_HINT: Final = "documents groups the blocks that changed; items lists them one by one."
 _PAGES_HINT: Final = "Turn pages with page, or raise pageSize."
@@ -80,7 +81,8 @@ async def set_attrs(context: ToolContext, arguments: Arguments) -> Written:
 
 
 async def get_kramdown(context: ToolContext, arguments: Arguments) -> Any:
-    return await context.call("/api/block/getBlockKramdown", id=arguments["id"])
+    data = dict(await context.call("/api/block/getBlockKramdown", id=arguments["id"]) or {})
+    return {**data, "kramdown": clean(str(data.get("kramdown") or ""))}
 
 
 async def batch_kramdown(context: ToolContext, arguments: Arguments) -> Any:
@@ -113,7 +115,7 @@ def _kramdown_item(block_id: str, found: Mapping[str, Any], refused: Mapping[str
     if block_id in refused:
         return {"id": block_id, "ok": False, "error": refused[block_id]}
     if found.get(block_id):
-        return {"id": block_id, "ok": True, "kramdown": found[block_id]}
+        return {"id": block_id, "ok": True, "kramdown": clean(str(found[block_id]))}
     return {"id": block_id, "ok": False, "error": {"type": "not_found", "message": "The block is gone."}}
 
 

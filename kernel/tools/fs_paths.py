@@ -52,8 +52,8 @@ def normalised(path: str) -> str:
     return "/" + "/".join(part for part in re.split(r"/+", trimmed) if part)
 
 
-async def resolve(context: ToolContext, path: str) -> Place:
-    """What ``path`` names, if it is there and may be read.
+async def resolve(context: ToolContext, path: str, level: Level = Level.READ) -> Place:
+    """What ``path`` names, if it is there and its notebook allows ``level``.
 
     Raises:
         ToolError: not_found, ambiguous_path, permission_denied.
@@ -63,19 +63,21 @@ async def resolve(context: ToolContext, path: str) -> Place:
         return Place("root", "/")
     if shown in VIRTUAL_PATHS:
         return Place("virtual", shown)
-    key = f"fs:{shown}"
+    key = f"fs:{level}:{shown}"
     if key not in context.memo:
-        context.memo[key] = await _resolved(context, shown)
+        context.memo[key] = await _resolved(context, shown, level)
     place: Place = context.memo[key]
     return place
 
 
-async def _resolved(context: ToolContext, shown: str) -> Place:
+async def _resolved(context: ToolContext, shown: str, level: Level) -> Place:
     notebook = await _notebook_named(context, shown)
     if notebook is None:
-        return await _anywhere(context, shown)
+        place = await _anywhere(context, shown)
+        context.permissions.require(place.notebook, level, name=place.notebook_name)
+        return place
     name = str(notebook["name"])
-    context.permissions.require(notebook["id"], Level.READ, name=name)
+    context.permissions.require(notebook["id"], level, name=name)
     rest = shown[len(name) + 1 :]
     if not rest:
         return Place("notebook", shown, notebook["id"], name)
@@ -133,10 +135,9 @@ async def document(context: ToolContext, path: str, level: Level) -> Place:
     Raises:
         ToolError: what ``resolve`` raises; or the path names no document.
     """
-    place = await resolve(context, path)
+    place = await resolve(context, path, level)
     if place.kind != "document":
         raise refusal(f"{place.path} is not a document.", "invalid_path", hint="Name a document: /Notebook/Document.")
-    context.permissions.require(place.notebook, level, name=place.notebook_name)
     return place
 
 

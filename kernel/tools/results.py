@@ -55,7 +55,9 @@ _WRITE_KEYS: Final = frozenset(
     ]
 )
 # Bookkeeping at the top of any other payload.
-_TOP_NOISE: Final = frozenset({"uiRefresh", "iconHint", "action", "materialized", "parentID"})
+_TOP_NOISE: Final = frozenset(
+    {"uiRefresh", "iconHint", "action", "materialized", "parentID", "resolvedArgs", "showing"}
+)
 # Bookkeeping inside lists.
 _ITEM_NOISE: Final = frozenset(
     [

@@ -20,6 +20,8 @@ def _every_insert_has_an_anchor(arguments: Mapping[str, Any]) -> Iterator[Proble
         return
     blocks = arguments.get("blocks")
     if blocks is None:
+        if arguments.get("data") is None:
+            return  # said already: neither one block nor a batch
         yield Problem("previousID", "Say where: nextID, previousID or parentID.")
         return
     for index, block in enumerate(blocks):
@@ -81,7 +83,7 @@ def _add_writes(block: ToolTable) -> None:
         "Replace exact text inside one block.",
         "id* text; edit @edit; ~old any; ~new any; ~replace_all bool",
         tier="basic",
-        rules=(edit_is_given,),
+        eager_rules=(edit_is_given,),
         call_form="id, edit",
     )
     block.add("delete", STATE, "Delete a block with its children.", "id* text", is_dangerous=True, is_on=False)

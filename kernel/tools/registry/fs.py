@@ -67,8 +67,7 @@ def _table() -> ToolTable:
         "Replace exact text inside a document's blocks.",
         "path* text; edit @edit; ~old any; ~new any; ~replace_all bool",
         tier="basic",
-        rules=(edit_is_given,),
-        eager_rules=(),
+        eager_rules=(edit_is_given,),
         call_form="path, edit",
     )
     fs.add("rm", STATE, "Remove a document and everything below it.", "path* text", is_dangerous=True)

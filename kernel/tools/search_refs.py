@@ -1,0 +1,120 @@
+"""References: backlinks and mentions, blocks to refer to, references whose target is gone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kernel.tools.context import Arguments, Handling, ToolContext, on_block
+from kernel.tools.permissions import Level
+from kernel.tools.results import filtered_out
+
+_MARK: Final = re.compile(r"</?mark>")
+_FALLBACK_WARNING: Final = "The host gave no backlink documents: these were found in the index, which may lag."
+_ROWS_MAX: Final = 1000
+
+
+async def get_backlinks(context: ToolContext, arguments: Arguments) -> Any:
+    """Backlinks of a block, from the index of references; mentions come from the host where it has some."""
+    block_id, mode = arguments["id"], arguments["mode"]
+    backlinks: list[dict[str, Any]] = []
+    if mode != "mentions":
+        backlinks = await _links(context, block_id, arguments)
+    readable = [row for row in backlinks if context.readable(str(row.get("box")))]
+    return {
+        "backlinks": readable,
+        "backmentions": [],
+        "fallbackUsed": True,
+        "sourcePayloadMissing": True,
+        "fallbackQuery": "sql",
+        "resultConfidence": "fallback",
+        "mode": mode,
+        "warning": _FALLBACK_WARNING,
+        **filtered_out(len(backlinks) - len(readable)),
+    }
+
+
+async def _links(context: ToolContext, block_id: str, arguments: Arguments) -> list[dict[str, Any]]:
+    where = [f"r.def_block_id = {_quoted(block_id)}"]
+    if root := arguments.get("refTreeID"):
+        where.append(f"b.root_id = {_quoted(root)}")
+    if keyword := arguments.get("keyword"):
+        escaped = keyword.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        where.append(f"b.content LIKE {_quoted('%' + escaped + '%')} ESCAPE '\\'")
+    rows = await context.sql(
+        "SELECT b.id, b.type, b.subtype, b.hpath, b.path, b.box, b.root_id, b.content FROM refs r "
+        f"JOIN blocks b ON b.id = r.block_id WHERE {' AND '.join(where)} LIMIT {_ROWS_MAX}"
+    )
+    # A block that refers to the target twice is one backlink.
+    return [_row_hit(row) for row in {str(row.get("id")): row for row in rows}.values()]
+
+
+def _row_hit(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the index as search shows a block."""
+    return {
+        "id": row.get("id"),
+        "type": row.get("type"),
+        "hPath": row.get("hpath"),
+        "path": row.get("path"),
+        "box": row.get("box"),
+        "rootID": row.get("root_id"),
+        "plainContent": row.get("content") or "",
+    }
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+async def descendants(context: ToolContext, block_id: str) -> set[str]:
+    """A block and everything below it, from the live tree."""
+    found = {block_id}
+    waiting = [block_id]
+    while waiting:
+        for child in await context.call("/api/block/getChildBlocks", id=waiting.pop()) or []:
+            if child["id"] not in found:
+                found.add(child["id"])
+                if child.get("type") in ("l", "i", "b", "s", "h", "callout"):
+                    waiting.append(child["id"])
+    return found
+
+
+async def search_refs(context: ToolContext, arguments: Arguments) -> Any:
+    data = await context.call(
+        "/api/search/searchRefBlock",
+        id=arguments["id"],
+        rootID=arguments.get("rootID") or "",
+        k=arguments.get("k") or "",
+        beforeLen=arguments["beforeLen"],
+        isSquareBrackets=bool(arguments.get("isSquareBrackets")),
+        isDatabase=bool(arguments.get("isDatabase")),
+        reqId=arguments.get("reqId"),
+    )
+    return _listed(context, dict(data or {}))
+
+
+async def list_invalid_refs(context: ToolContext, arguments: Arguments) -> Any:
+    data = dict(
+        await context.call("/api/search/listInvalidBlockRefs", page=arguments["page"], pageSize=arguments["pageSize"])
+        or {}
+    )
+    for name in ("matchedBlockCount", "matchedRootCount"):
+        data.pop(name, None)
+    return _listed(context, data)
+
+
+def _listed(context: ToolContext, data: dict[str, Any]) -> dict[str, Any]:
+    """The host's blocks that may be read, under their own name and as ``data``."""
+    blocks: Sequence[dict[str, Any]] = data.get("blocks") or []
+    readable = [block for block in blocks if context.readable(str(block.get("box")))]
+    hits = [{**block, "plainContent": _MARK.sub("", str(block.get("content") or ""))} for block in readable]
+    removed = filtered_out(len(blocks) - len(readable))
+    return {**data, "blocks": hits, "data": hits, "total": len(hits), "truncated": False, **removed}
+
+
+HANDLERS: Final[dict[str, Handling]] = {
+    "search.get_backlinks": Handling(get_backlinks, on_block(Level.READ, "id")),
+    "search.search_refs": Handling(search_refs, on_block(Level.READ, "id")),
+    "search.list_invalid_refs": Handling(list_invalid_refs),
+}
