@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from kernel.canonical import digest
@@ -19,11 +20,12 @@ from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
 from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
 from kernel.safety.probes import observe
-from kernel.tools import failures, results, schema
+from kernel.tools import failures, resources, results, schema
 from kernel.tools import help as help_pages
 from kernel.tools.configuration import Configuration
 from kernel.tools.context import Handling, Refresh, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
+from kernel.tools.limits import MEMORY_STALE_AFTER_MS
 from kernel.tools.permissions import Level
 from kernel.tools.plugin_files import PluginFiles
 from kernel.tools.preparation import (
@@ -60,7 +62,7 @@ class ToolParts:
 
 
 class Tools:
-    """Implements the calls of ``kernel.tools.service.ToolService``; texts and resources are added by a subclass."""
+    """Implements ``kernel.tools.service.ToolService``."""
 
     def __init__(self, parts: ToolParts) -> None:
         self.parts = parts
@@ -101,6 +103,31 @@ class Tools:
             return await self.files.configuration(self.parts.host)
         except (ToolError, HostError):
             return Configuration()
+
+    # --- texts ---
+
+    async def instructions(self, caller: Caller) -> str:
+        configuration = await self._listed_configuration()
+        written_ms = _milliseconds(configuration.memory_updated_at)
+        return resources.instructions(configuration, self.parts.clock.wall_ms(), written_ms, MEMORY_STALE_AFTER_MS)
+
+    async def list_resources(self, caller: Caller) -> list[dict[str, Any]]:
+        return resources.listed()
+
+    async def list_resource_templates(self, caller: Caller) -> list[dict[str, Any]]:
+        return resources.templates()
+
+    async def read_resource(self, uri: str, caller: Caller) -> list[dict[str, Any]] | None:
+        return resources.read(uri, await self._listed_configuration())
+
+    async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]:
+        return resources.prompts()
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any] | None:
+        return resources.prompt(name, arguments)
+
+    async def complete(self, reference: Mapping[str, Any], argument: Mapping[str, Any], caller: Caller) -> list[str]:
+        return resources.completions(reference, argument)
 
     # --- prepare ---
 
@@ -286,3 +313,11 @@ def _as_written(value: Any) -> Written:
 
 def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _milliseconds(stamp: str | None) -> int | None:
+    """Unix milliseconds of an ISO stamp; None where there is none that can be read."""
+    try:
+        return int(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
+    except ValueError:
+        return None
