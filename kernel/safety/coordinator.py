@@ -70,7 +70,7 @@ class WriteCoordinator:
                 ``request_id_collision``. Nothing is executed in any case.
         """
         current_call.set((intent.tool, intent.action))
-        seen, state = await self.observe(intent)
+        seen, state = await self._guarded_look(intent)
         await self._visit("preflight.probed")
         row = await self._issue(binding_of(intent), seen)
         lease = None
@@ -93,7 +93,7 @@ class WriteCoordinator:
         if row.state is not WriteState.ISSUED:
             return self._replay(row)
         self._check_credential(intent)
-        _, state = await self.observe(intent)
+        _, state = await self._guarded_look(intent)
         lease = None if intent.precondition is Precondition.NONE else self._lease_on(intent, row, state)
         await self._visit("commit.checked")
         gate.enter_commit()
@@ -124,6 +124,15 @@ class WriteCoordinator:
         if intent.precondition is Precondition.NONE:
             return seen, ""
         return seen, await self._offload.run(state_digest, seen.state)
+
+    async def _guarded_look(self, intent: Intent) -> tuple[Observation, str]:
+        if intent.guard is not None:
+            try:
+                await intent.guard()
+            except ToolError as error:
+                error.outer = {**rejected(), **error.outer}
+                raise
+        return await self.observe(intent)
 
     async def _issue(self, binding: Binding, seen: Observation) -> Row:
         try:

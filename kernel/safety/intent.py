@@ -71,6 +71,9 @@ class Intent:
     precondition: Precondition
     # Reads the live target; called for the preflight, for the last check and for each read-back.
     probe: Callable[[], Awaitable[Observation]]
+    # Whether the caller may: called before the first probe of a preflight and of a commit. Not for a replay, whose
+    # target may be gone by its own doing, and not for a read-back.
+    guard: Callable[[], Awaitable[None]] | None = None
     request_id: str | None = None  # as submitted
     credential: str | None = None  # as submitted under the precondition's field (or expectedHash)
     # For additive actions: confirms after the write that what was made is there; None where nothing can be read.

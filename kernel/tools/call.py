@@ -212,12 +212,13 @@ class Tools:
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
         handling = HANDLERS[call.action.key]
+        if call.policy.is_mutation and context.configuration.is_strict:
+            # The coordinator guards: a replay must be answered although its target is gone by its own doing.
+            return await self._strict(call, handling, context, ticket)
         if handling.guard is not None:
             await handling.guard(context, call.arguments)
         if call.policy.is_read:
             return await handling.run(context, call.arguments)
-        if call.policy.is_mutation and context.configuration.is_strict:
-            return await self._strict(call, handling, context, ticket)
         return await self._behind_boundary(call, handling, context, ticket)
 
     async def _behind_boundary(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
@@ -240,7 +241,7 @@ class Tools:
         async def write() -> Outcome:
             nonlocal written
             written = _as_written(await handling.run(context, call.arguments))
-            return Outcome(written.payload, written.changed, written.replay, written.expectation)
+            return Outcome(written.payload, written.changed, written.replay, written.expectation, written.creates)
 
         payload = await coordinator.commit(intent, self.parts.boundary(ticket), write)
         return await self._refreshed(context, Written(payload, written.refresh))
@@ -249,6 +250,7 @@ class Tools:
         submitted = call.submitted
         field_name = call.policy.precondition.value
         scoped = context.host
+        guard = handling.guard
 
         async def probe() -> Observation:
             if handling.probe is not None:
@@ -261,6 +263,7 @@ class Tools:
             call.arguments,
             call.policy.precondition,
             probe,
+            guard=(lambda: guard(context, call.arguments)) if guard is not None else None,
             request_id=_text_or_none(submitted.get("requestId")),
             credential=_text_or_none(submitted.get(field_name) or submitted.get("expectedHash")),
             confirm=handling.confirms(context, call.arguments) if handling.confirms is not None else None,

@@ -45,13 +45,14 @@ def protyle(*documents: str) -> tuple[Refresh, ...]:
 
 @dataclass(slots=True)
 class Written:
-    """What a mutation or an external effect reports. See ``kernel.safety.intent.Outcome`` for the last four."""
+    """What a mutation or an external effect reports. See ``kernel.safety.intent.Outcome`` for all but ``refresh``."""
 
     payload: dict[str, Any]
     refresh: tuple[Refresh, ...] = ()
     changed: bool | None = None
     replay: Mapping[str, Any] | None = None
     expectation: Callable[[Observation], bool] | None = None
+    creates: bool = False
 
 
 @dataclass(slots=True)
@@ -172,7 +173,7 @@ class Handling:
     guard: Guard | None = None
     # Reads the live target for strict writes; None uses the general probe of the safety package.
     probe: Callable[[ToolContext, Arguments], Awaitable[Observation]] | None = None
-    # For additions: whether what the outcome says was made is there.
+    # For additions and copies: whether what the outcome says was made is there.
     confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
 
 
