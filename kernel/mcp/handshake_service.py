@@ -126,8 +126,8 @@ class HandshakeService:
         except ProtocolError as error:
             error.request_id = request.id
             return answer(head, encode(error.object()))
+        instructions = await parts.instructions(_applicant(asked, principal))
         try:
-            instructions = await parts.service.instructions(_applicant(asked, principal))
             session = parts.sessions.open(
                 parts.ids.token(), principal, asked.revision, asked.client_info, asked.capabilities, now=now
             )

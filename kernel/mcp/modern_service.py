@@ -95,7 +95,7 @@ class ModernService:
         return await await_answer(exchange, head, call, self._parts.patience, cancel)
 
     async def _discover(self, _operation: Discover, call: Call) -> dict[str, Any]:
-        return self._parts.offer.discover(await self._parts.service.instructions(call.caller))
+        return self._parts.offer.discover(await self._parts.instructions(call.caller))
 
     def _listen(self, head: Head, call: Call, operation: Listen) -> StreamResponse:
         if not head.takes_events:

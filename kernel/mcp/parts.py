@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from kernel.clock import Clock
 from kernel.ids import IdSource
@@ -14,6 +16,8 @@ from kernel.mcp.patience import Patience
 from kernel.mcp.sessions import SessionTable
 from kernel.mcp.subscriptions import PROMPTS_CHANGED, TOOLS_CHANGED, Subscriptions
 from kernel.tools.service import Caller, ToolService
+
+logger: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,14 @@ class Parts:
     patience: Patience
     cancels_on_disconnect: bool
     prompt_version: Callable[[], str] | None = None
+
+    async def instructions(self, caller: Caller) -> str:
+        """What the client's model is told at first; nothing where it cannot be read, for that must not end a start."""
+        try:
+            return await self.service.instructions(caller)
+        except Exception as error:
+            logger.warning("the instructions cannot be read", exc_info=error)
+            return ""
 
     async def surface(self, caller: Caller, *, tools: bool = True, prompts: bool = False) -> dict[str, str]:
         """The digests that a stream follows, by the notification that tells of their change."""

@@ -151,3 +151,14 @@ async def test_an_unforeseen_error_outside_the_lanes_is_an_internal_error_too() 
             assert reply.rpc == (-32603, 200)
             assert b"secret" not in reply.body
         assert world.scheduler.statistics().in_flight == 0
+
+
+async def test_unreadable_instructions_do_not_end_a_start() -> None:
+    class Mute(Tools):
+        async def instructions(self, caller: Caller) -> str:
+            raise OSError("unreadable")
+
+    async with open_world(Mute()) as world:
+        assert "instructions" not in (await world.modern("server/discover")).result
+        session = await world.initialize()
+        assert (await world.old(session, "ping")).status == 200
