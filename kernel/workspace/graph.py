@@ -103,7 +103,7 @@ def whole_graph(connection: apsw.Connection, query: str, settings: GraphSettings
     growing.grow(references)
     growing.link_references([*[(block, target) for target, block in pairs], *references])
     if settings.has_tags:
-        growing.link_tags(rows, "", lambda row: row.root_id)
+        growing.link_tags([*rows, *_met_again(connection, references)], "", lambda row: row.root_id)
     return growing.finished(settings.refs_min)
 
 
@@ -129,9 +129,7 @@ def local_graph(
     growing.grow(references)
     growing.link_references([*pairs, *references])
     if settings.has_tags:
-        known = {row.id for row in rows}
-        around = [row for ids in references for row in blocks_by_id(connection, ids) if row.id in known]
-        growing.link_tags([*rows, *around], block.path, lambda row: row.id)
+        growing.link_tags([*rows, *_met_again(connection, references)], block.path, lambda row: row.id)
     return growing.finished(0)
 
 
@@ -277,6 +275,13 @@ def _references(connection: apsw.Connection, condition: str, values: tuple[str, 
         f"WHERE ref.id = r.block_id AND r.block_id != r.def_block_id AND {condition} ORDER BY r.rowid"
     )
     return [(str(block), str(target)) for block, target in connection.execute(statement, values)]
+
+
+def _met_again(connection: apsw.Connection, references: Sequence[tuple[str, str]]) -> list[BlockRow]:
+    """The blocks that references lead past: every end once, and each referring block once more per reference."""
+    ends = list(dict.fromkeys(block_id for pair in references for block_id in pair))
+    rows = {row.id: row for row in blocks_by_id(connection, ends)}
+    return [*rows.values(), *[rows[block] for block, _ in references if block in rows]]
 
 
 def _is_daily(row: BlockRow) -> bool:

@@ -310,3 +310,18 @@ def test_an_embed_counts_as_a_reference_only_to_the_one_id_it_asks_for(statement
 def test_rows_of_the_same_tree_are_the_same() -> None:
     tree = document(1, "P", paragraph(2, "x", ref(block_id(2), "y")))
     assert document_rows(tree, Surroundings()) == document_rows(tree, Surroundings())
+
+
+def test_a_query_block_holds_the_text_of_its_results_a_little_later(shelf: Shelf, index: Index) -> None:
+    tree = shelf.put(document(1, "Plan", paragraph(2, "walrus")))
+    index.document_changed(tree.id)
+    assert found(index, "walrus") == ["walrus"]
+    index.note_content(block_id(2), "seal")
+    assert contents(index) == ["Plan", "walrus"]
+    index.set_content(block_id(2), "otter")
+    assert found(index, "otter") == ["otter"]
+    shelf.now = 1.0
+    assert found(index, "seal") == ["seal"]
+    index.note_content(block_id(2), "whale")
+    index.flush()
+    assert contents(index) == ["Plan", "whale"]

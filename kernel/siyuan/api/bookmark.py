@@ -8,7 +8,7 @@ from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.block_json import block_json
 from kernel.workspace.documents import history_dir, keep_version
-from kernel.workspace.index.queries import bookmarked
+from kernel.workspace.index.queries import bookmark_labels, bookmarked
 from kernel.workspace.names import escaped_attribute, unescaped_attribute
 from kernel.workspace.render.outline import heading_name
 
@@ -42,6 +42,12 @@ def _shown(workspace: Workspace, block_id: str) -> str:
     if node.type == "NodeDocument":
         return unescaped_attribute(node.properties.get("title", ""))
     return heading_name(node)
+
+
+async def get_bookmark_labels(call: Call) -> Any:
+    """The bookmarks in use."""
+    index = await settled_index(call.kernel)
+    return bookmark_labels(index.connection)
 
 
 async def rename_bookmark(call: Call) -> Any:
@@ -84,6 +90,7 @@ async def _change(call: Call, old: str, new: str) -> None:
 
 HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/bookmark/getBookmark": get_bookmark,
+    "/api/attr/getBookmarkLabels": get_bookmark_labels,
     "/api/bookmark/renameBookmark": rename_bookmark,
     "/api/bookmark/removeBookmark": remove_bookmark,
 }

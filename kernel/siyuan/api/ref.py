@@ -166,7 +166,7 @@ def _backlink(workspace: Workspace, document: Document, node: Node, found: Linke
     is_nested = node.parent is not None and node.parent.type != "NodeDocument"
     crumbs = breadcrumb(workspace, document, node) if is_nested or _is_below_heading(node) else []
     return {
-        "dom": dom_of_blocks(shown, first_index=1),
+        "dom": dom_of_blocks(shown, first_index=None if is_nested else 1),
         # A place right below the document says nothing.
         "blockPaths": [] if len(crumbs) == 2 else crumbs,
         "expand": _is_expanded(node, found),

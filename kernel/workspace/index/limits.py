@@ -10,3 +10,5 @@ IDS_PER_STATEMENT_MAX: Final = 400
 STALE_TEXTS_MAX: Final = 20_000
 # Statements of users that may read at the same time, each on a connection of its own.
 READERS_MAX: Final = 8
+# After a block query was shown, seconds until its row holds the text of its results.
+EMBED_CONTENT_DELAY_S: Final = 1.0

@@ -64,6 +64,12 @@ def bookmarked(connection: apsw.Connection) -> list[BlockRow]:
     return blocks_by_id(connection, [str(row[0]) for row in connection.execute(statement)])
 
 
+def bookmark_labels(connection: apsw.Connection) -> list[str]:
+    """Every bookmark once."""
+    statement = "SELECT DISTINCT value FROM attributes WHERE name = 'bookmark' ORDER BY value"
+    return [str(row[0]) for row in connection.execute(statement)]
+
+
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
         yield ids[start : start + IDS_PER_STATEMENT_MAX]

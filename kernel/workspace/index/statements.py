@@ -25,6 +25,7 @@ _READING_PRAGMA: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 ROWS_DEFAULT: Final = 64  # rows of a statement without LIMIT, unless conf.search.limit says otherwise
+STEP_ERRORS: Final = (apsw.Error,)
 Row = dict[str, Any]
 
 
@@ -48,6 +49,14 @@ def check(statement: str, mode: str) -> None:
         raise StatementRefused("SQL statement is not single")
     if mode == "readonly" and first_word(statement) not in ("SELECT", "WITH"):
         raise StatementRefused("SQL statement is not a read-only query")
+
+
+def check_query(reader: apsw.Connection, statement: str) -> None:
+    """Raises StatementRefused for what a block query may not be: empty, several, writing, or wrong."""
+    if not statement.strip():
+        raise StatementRefused("SQL statement is empty")
+    check(statement, "readonly")
+    _prepare_only(reader, statement, StatementRefused)
 
 
 def has_several(statement: str) -> bool:

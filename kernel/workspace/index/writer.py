@@ -16,7 +16,7 @@ import apsw
 
 from kernel.workspace.index.fingerprints import Change, Indexed, changed_since
 from kernel.workspace.index.fulltext import FullText
-from kernel.workspace.index.limits import IDS_PER_STATEMENT_MAX, READERS_MAX
+from kernel.workspace.index.limits import EMBED_CONTENT_DELAY_S, IDS_PER_STATEMENT_MAX, READERS_MAX
 from kernel.workspace.index.rows import RowBuilder, Rows, Surroundings
 from kernel.workspace.index.schema import FTS_COLUMNS, create, prepare
 from kernel.workspace.tree import Tree
@@ -60,6 +60,7 @@ class Index:
         self.fulltext = FullText(self.connection)
         self._due: dict[str, float] = {}
         self._indexed: dict[str, Indexed] = {}
+        self._contents: dict[str, tuple[str, float]] = {}
         self._readers: list[apsw.Connection] = []
 
     # --- what the workspace tells ----------------------------------------------------------------------------
@@ -71,6 +72,15 @@ class Index:
         """It is gone, or its notebook is closed."""
         self._due.setdefault(root_id, self._now())
 
+    def note_content(self, block_id: str, text: str) -> None:
+        """A block query has been shown with these results: its row says so a little later, as in the kernel."""
+        self._contents[block_id] = (text, self._now())
+
+    def set_content(self, block_id: str, text: str) -> None:
+        """The same, at once."""
+        with self.connection:
+            self._set_content(block_id, text)
+
     # --- being true ------------------------------------------------------------------------------------------
     def settle(self, *, documents_max: int | None = None) -> bool:
         """Index what has changed and is older than the lag; whether more of it is left."""
@@ -80,6 +90,7 @@ class Index:
     def flush(self) -> None:
         """Index all that has changed, lag or no lag."""
         self._settle(list(self._due), None)
+        self._settle_contents(self._now())
 
     def rebuild(self) -> None:
         """Throw every row away; all documents are indexed anew."""
@@ -94,6 +105,7 @@ class Index:
 
     def _settle(self, due: Sequence[str], documents_max: int | None) -> bool:
         if not due:
+            self._settle_contents(self._now() - EMBED_CONTENT_DELAY_S)
             return False
         taken = due if documents_max is None else due[:documents_max]
         with self.connection:
@@ -101,6 +113,7 @@ class Index:
                 since = self._due.pop(root_id, None)
                 if since is not None:
                     self._index(root_id)
+        self._settle_contents(self._now() - EMBED_CONTENT_DELAY_S)
         # Paths of titles below a renamed document have changed without a word: they became due just now.
         return len(taken) < len(due) or any(since <= self._now() - self.lag_s for since in self._due.values())
 
@@ -128,6 +141,22 @@ class Index:
             builder.add_subtree(node, parent_id)
         self._drop_blocks(tree.id, dropped)
         self._insert(builder.rows)
+
+    def _settle_contents(self, horizon: float) -> None:
+        ripe = [(block_id, text) for block_id, (text, since) in self._contents.items() if since <= horizon]
+        if not ripe:
+            return
+        with self.connection:
+            for block_id, text in ripe:
+                self._set_content(block_id, text)
+                del self._contents[block_id]
+
+    def _set_content(self, block_id: str, text: str) -> None:
+        self._forget_texts("id = ?", (block_id,))
+        self.connection.execute("UPDATE blocks SET content = ? WHERE id = ?", (text, block_id))
+        self.fulltext.note_added(
+            row[0] for row in self.connection.execute("SELECT rowid FROM blocks WHERE id = ?", (block_id,))
+        )
 
     # --- rows ------------------------------------------------------------------------------------------------
     def _insert(self, rows: Rows) -> None:
