@@ -13,13 +13,13 @@ what an outcome means.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import trio
 from outcome import Error, Outcome, Value
 
 from scheduler.admission import Admission
-from scheduler.events import BoundOverrun, Undelivered
+from scheduler.events import BoundOverrun, report_undelivered
 from scheduler.ticket import LocalProtocolError, Ticket, TicketState
 
 T = TypeVar("T")
@@ -82,7 +82,8 @@ class CommitBoundary:
         if pending.result is None:
             # From here on nobody waits: an error of the work is reported as undelivered.
             pending.is_abandoned = True
-            self._report(BoundOverrun(self.ticket.number))
+            if self._admission.observer is not None:
+                self._admission.observer(BoundOverrun(self.ticket.number))
             raise CommitOverrun(self.bound_s)
         return pending.result.unwrap()
 
@@ -93,12 +94,8 @@ class CommitBoundary:
             finally:
                 self._let_go(self.ticket)
         if pending.is_abandoned and isinstance(pending.result, Error):
-            self._report(Undelivered(self.ticket.number, pending.result.error))
+            report_undelivered(self._admission.observer, self.ticket.number, pending.result.error)
         pending.ended.set()
-
-    def _report(self, event: Any) -> None:
-        if self._admission.observer is not None:
-            self._admission.observer(event)
 
 
 class _Pending(Generic[T]):

@@ -6,9 +6,12 @@ after the ticket has gone on.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+logger = logging.getLogger("scheduler")
 
 if TYPE_CHECKING:
     from scheduler.ticket import Key, Lane, TicketState
@@ -88,7 +91,7 @@ class SlotReleased:
 
 @dataclass(frozen=True, slots=True)
 class Undelivered:
-    """A work failed when nobody waited for it any more. The error must not vanish: log it."""
+    """A work failed when nobody waited for it any more, or ``on_answer`` failed. Without an observer it is logged."""
 
     number: int
     error: BaseException
@@ -108,3 +111,11 @@ TraceEvent = (
 )
 
 Observer = Callable[[TraceEvent], None]
+
+
+def report_undelivered(observer: Observer | None, number: int, error: BaseException) -> None:
+    """An error that nobody else will see must not vanish."""
+    if observer is not None:
+        observer(Undelivered(number, error))
+    else:
+        logger.error("an error of ticket %d reached nobody", number, exc_info=error)

@@ -22,7 +22,7 @@ from outcome import Error, Outcome, Value
 from scheduler.admission import Admission, CancelOutcome
 from scheduler.assignment import Slots, assign
 from scheduler.commit import CommitBoundary
-from scheduler.events import CallerLeft, Observer, Undelivered
+from scheduler.events import CallerLeft, Observer, report_undelivered
 from scheduler.limits import ADMITTED_REQUESTS_MAX, MUTATION_SLOTS, READ_SLOTS, RUNS_PER_STEP_MAX
 from scheduler.preparing import Preparing
 from scheduler.runner import SlotRunner
@@ -158,7 +158,7 @@ class Scheduler:
         commit boundary; then the work runs on and its value is dropped.
 
         ``on_answer`` is called exactly once, synchronously, with what the caller is told, whether or not it is still
-        there to hear it: for whoever keeps results. The work runs in a task of the scheduler and does not see the
+        there to hear it: for whoever keeps results. It must not raise. The work runs in a task of the scheduler and does not see the
         caller's context variables.
 
         Raises:
@@ -298,7 +298,11 @@ class Scheduler:
         deliver, ticket.deliver = ticket.deliver, None
         on_answer, ticket.on_answer = ticket.on_answer, None
         if on_answer is not None:
-            on_answer(result)
+            try:
+                on_answer(result)
+            except Exception as error:
+                # A fault of one call's receiver must not take the lanes down with it.
+                report_undelivered(self._admission.observer, ticket.number, error)
         if deliver is not None:
             deliver(result)
         elif on_answer is None:
@@ -306,9 +310,8 @@ class Scheduler:
 
     def _report_lost(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
         # A lost value is no loss, its caller chose to leave; a lost error may be a fault that nobody else will see.
-        observer = self._admission.observer
-        if observer is not None and isinstance(result, Error) and not isinstance(result.error, RequestCancelled):
-            observer(Undelivered(ticket.number, result.error))
+        if isinstance(result, Error) and not isinstance(result.error, RequestCancelled):
+            report_undelivered(self._admission.observer, ticket.number, result.error)
 
     async def _serve_slot(self, runner: SlotRunner) -> None:
         with runner.scope:

@@ -107,11 +107,14 @@ async def test_the_error_of_the_work_after_the_bound_is_reported(autojump_clock:
     assert [str(event.error) for event in seen if isinstance(event, Undelivered)] == ["late"]
 
 
-async def test_after_the_bound_an_unobserved_error_disturbs_nobody(autojump_clock: trio.testing.MockClock) -> None:
+async def test_after_the_bound_an_unobserved_error_is_logged(
+    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
     async with open_scheduler() as scheduler:
         with scheduler.admit() as ticket:
             await commit(scheduler, ticket, 100, ValueError("late"))
         assert await scheduler.drain()
+    assert [record.getMessage() for record in caplog.records] == ["an error of ticket 1 reached nobody"]
 
 
 async def test_the_work_ends_although_its_caller_and_its_scheduler_go(autojump_clock: trio.testing.MockClock) -> None:

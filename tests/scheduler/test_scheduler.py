@@ -568,7 +568,7 @@ async def test_an_error_after_a_cancel_is_reported() -> None:
     assert any(isinstance(event, Undelivered) for event in seen)
 
 
-async def test_without_an_observer_a_lost_error_disturbs_nobody() -> None:
+async def test_without_an_observer_a_lost_error_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     async def work(_ticket: Ticket) -> None:
         await hold.release.wait()
         raise ValueError("lost")
@@ -580,6 +580,20 @@ async def test_without_an_observer_a_lost_error_disturbs_nobody() -> None:
         scheduler.cancel("s", 1)
         hold.release.set()
         assert await scheduler.drain()
+    assert [record.getMessage() for record in caplog.records] == ["an error of ticket 1 reached nobody"]
+
+
+async def test_a_receiver_that_fails_does_not_take_the_lanes_down() -> None:
+    def fails(_outcome: Outcome[int]) -> None:
+        raise ValueError("a faulty receiver")
+
+    seen: list[TraceEvent] = []
+    async with open_scheduler(observer=seen.append) as scheduler:
+        with scheduler.admit() as ticket:
+            assert await scheduler.perform(ticket, Lane.READ, returns(1), on_answer=fails) == 1
+        with scheduler.admit() as ticket:
+            assert await scheduler.perform(ticket, Lane.READ, returns(2)) == 2
+    assert [str(event.error) for event in seen if isinstance(event, Undelivered)] == ["a faulty receiver"]
 
 
 # --- the end ---
