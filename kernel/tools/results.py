@@ -77,6 +77,8 @@ _ITEM_NOISE: Final = frozenset(
 )
 _HIT_KEYS: Final = ("id", "type", "subtype", "hPath", "path", "notebookName")
 _HIT_TEXTS: Final = ("plainContent", "excerpt", "content")
+# Under this key a payload carries an MCP image, which becomes a content item of its own.
+IMAGE_KEY: Final = "_image"
 # Actions whose payload is handed over as it is.
 WHOLE: Final = frozenset({"extension", "timeline", "system.conf", "search.query_sql", "av.get"})
 
@@ -94,7 +96,11 @@ def structured_of(value: Any) -> dict[str, Any]:
 def success(payload: Any, *, key: str, is_write: bool, slims: bool = True) -> ToolResult:
     """The result of ``tool.action`` (``key``)."""
     slimmed = slim(payload) if slims and key not in WHOLE and key.split(".", 1)[0] not in WHOLE else payload
-    content = [{"type": "text", "text": text_of(slimmed)}]
+    images = []
+    if isinstance(slimmed, dict) and IMAGE_KEY in slimmed:
+        slimmed = dict(slimmed)
+        images.append(slimmed.pop(IMAGE_KEY))
+    content = [{"type": "text", "text": text_of(slimmed)}, *images]
     return ToolResult(content, structured_of(payload if is_write else slimmed))
 
 
