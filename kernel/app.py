@@ -27,7 +27,6 @@ from kernel.faults.trigger import Trigger
 from kernel.host.base import Host
 from kernel.host.embedded import EmbeddedHost
 from kernel.host.faulty import FaultyHost
-from kernel.host.remote import RemoteHost
 from kernel.http.guard import HostGuard, OriginGuard
 from kernel.http.router import Router
 from kernel.http.server import Server, open_listener
@@ -147,6 +146,9 @@ def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> Siyua
 
 def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
     if settings.host_url:
+        # httpx is half of the start-up time, and only a remote host needs it.
+        from kernel.host.remote import RemoteHost
+
         return RemoteHost(settings.host_url, settings.host_token)
     return EmbeddedHost(kernel)
 
