@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,18 +49,38 @@ async def export_md_content(call: Call) -> Any:
     return {"hPath": workspace.entry(block_id).hpath, "content": content}
 
 
+async def exported(call: Call, block_id: str, **changes: Any) -> str:
+    """The Markdown of a block or document by the settings, changed as named; ``""`` for an unknown one."""
+    workspace = call.kernel.workspace
+    if not workspace.block_exists(block_id):
+        return ""
+    document, node = workspace.node(block_id)
+    index = await settled_index(call.kernel)
+    options = replace(_options_by_conf(workspace), **changes)
+    return export_markdown(document.root, node, options, _sources(call.kernel, index))
+
+
 def _options(call: Call) -> ExportOptions:
-    conf = call.kernel.workspace.conf.section("export")
-    editor = call.kernel.workspace.conf.section("editor")
     arguments = call.arguments
-    return ExportOptions(
-        ref_mode=int(_number(call, "refMode", conf.get("blockRefMode", 4))),
-        embed_mode=int(_number(call, "embedMode", conf.get("blockEmbedMode", 1))),
-        heading_embed_mode=int(editor.get("headingEmbedMode", 0)),
-        adds_title=_flag(call, "addTitle", bool(conf.get("addTitle", True))),
-        keeps_memos=bool(conf.get("inlineMemo", False)),
+    options = _options_by_conf(call.kernel.workspace)
+    return replace(
+        options,
+        ref_mode=int(_number(call, "refMode", options.ref_mode)),
+        embed_mode=int(_number(call, "embedMode", options.embed_mode)),
+        adds_title=_flag(call, "addTitle", options.adds_title),
         has_image_tags=arguments.optional_bool("imgTag"),
         adjusts_heading_level=arguments.optional_bool("adjustHeadingLevel"),
+    )
+
+
+def _options_by_conf(workspace: Workspace) -> ExportOptions:
+    conf, editor = workspace.conf.section("export"), workspace.conf.section("editor")
+    return ExportOptions(
+        ref_mode=int(conf.get("blockRefMode", 4)),
+        embed_mode=int(conf.get("blockEmbedMode", 1)),
+        heading_embed_mode=int(editor.get("headingEmbedMode", 0)),
+        adds_title=bool(conf.get("addTitle", True)),
+        keeps_memos=bool(conf.get("inlineMemo", False)),
         tag_markers=(str(conf.get("tagOpenMarker", "#")), str(conf.get("tagCloseMarker", "#"))),
         ref_brackets=(str(conf.get("blockRefTextLeft", "")), str(conf.get("blockRefTextRight", ""))),
     )

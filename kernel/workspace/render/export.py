@@ -14,6 +14,7 @@ from typing import Final
 from kernel.workspace.limits import ANCHOR_RUNES_MAX
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES
+from kernel.workspace.render.content import first_leaf
 from kernel.workspace.render.embeds import EMBED_AS_QUOTES, Embeds
 from kernel.workspace.render.footnotes import (
     BLOCK_LINK,
@@ -47,6 +48,8 @@ class ExportOptions:
     keeps_memos: bool = False
     has_image_tags: bool = False
     adjusts_heading_level: bool = False
+    # Targets inside the export get an invisible anchor, and references to them become plain links.
+    has_anchors: bool = False
     tag_markers: tuple[str, str] = ("#", "#")
     ref_brackets: tuple[str, str] = ("", "")
 
@@ -113,6 +116,8 @@ class _Export:
             self._finish(node)
         if options.adjusts_heading_level and not self.is_whole:
             self._adjust_heading_level()
+        if options.has_anchors and options.ref_mode == REF_FOOTNOTE:
+            self._anchor_targets(ids)
         style = MarkdownStyle(
             has_super_block_braces=False,
             has_span_attributes=False,
@@ -238,6 +243,27 @@ class _Export:
         elif node.type == "NodeAttributeView" and (table := self.sources.view_table(node)) is not None:
             node.insert_before(table)
             node.detach()
+
+    def _anchor_targets(self, ids: frozenset[str]) -> None:
+        """Give every block that is referred to an anchor in the text."""
+        targets: set[str] = set()
+        for node in self.copy.walk():
+            if is_mark(node, "block-ref") and target_of(node) in ids:
+                targets.add(target_of(node))
+                node.fields = {
+                    "TextMarkType": "a",
+                    "TextMarkAHref": f"#{target_of(node)}",
+                    "TextMarkTextContent": mark_text(node),
+                }
+        for node in list(self.copy.walk()):
+            if node.id not in targets or node.type == "NodeDocument":
+                continue
+            anchor = Node("NodeInlineHTML", data=f'<span id="{node.id}" style="display: none;"></span>')
+            leaf = first_leaf(node)
+            if leaf is None or leaf.type == "NodeTable":
+                (leaf or node).insert_before(anchor)
+            else:
+                leaf.insert(0, anchor)
 
     def _adjust_heading_level(self) -> None:
         """The first heading of an exported block becomes the first level below the title."""

@@ -363,7 +363,7 @@ class _Writer:
     def link_title(self, node: Node) -> None:
         self.write('"' + node.data.replace('"', "&quot;") + '"')
 
-    def emoji_alias(self, node: Node) -> None:
+    def as_it_is(self, node: Node) -> None:
         self.write(node.data)
 
     def footnote_mark(self, node: Node) -> None:
@@ -478,7 +478,8 @@ _VISITORS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeOpenParen": lambda writer, _node: writer.write("("),
     "NodeCloseParen": lambda writer, _node: writer.write(")"),
     "NodeLinkSpace": lambda writer, _node: writer.write(" "),
-    "NodeEmojiAlias": _Writer.emoji_alias,
+    "NodeEmojiAlias": _Writer.as_it_is,
+    "NodeInlineHTML": _Writer.as_it_is,
     "NodeEmojiImg": _Writer.children,
     "NodeKramdownSpanIAL": _Writer.span_attributes,
     "NodeFootnotesRef": _Writer.footnote_mark,

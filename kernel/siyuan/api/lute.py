@@ -1,0 +1,62 @@
+"""/api/lute: the Markdown engine on its own."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from kernel.siyuan.api.export import exported
+from kernel.workspace.intake import context_of
+from kernel.workspace.markdown.characters import CARET
+from kernel.workspace.markdown.context import MarkdownError
+from kernel.workspace.markdown.parser import parse_markdown
+from kernel.workspace.markdown.pipeline import dom_to_blocks
+from kernel.workspace.render.dom import render_dom
+from kernel.workspace.render.kramdown import render_kramdown
+
+if TYPE_CHECKING:
+    from kernel.siyuan.dispatch import ApiHandler
+    from kernel.siyuan.kernel import Call
+
+# A caret behind a fence that was just typed belongs to the code, not to its language.
+_CARET_IN_LANGUAGE: Final = re.compile(
+    rf'(protyle-action__language" contenteditable="false">[^<{CARET}]*){CARET}(</span>.*?<div class="hljs"><div></div><div [^>]*>)',
+    re.DOTALL,
+)
+
+
+def spin_block_dom(call: Call) -> Any:
+    """Editor DOM with what was typed in it read as Markdown."""
+    dom = call.arguments.required_str("dom", may_be_empty=True)
+    context = context_of(call.kernel.workspace)
+    try:
+        blocks = dom_to_blocks(dom, context).blocks
+        kramdown = "\n\n".join(render_kramdown(block, mode="textmark").rstrip("\n") for block in blocks)
+        spun = render_dom(parse_markdown(kramdown, context=context), first_index=1, parsed=True)
+    except MarkdownError:
+        return None
+    spun = _CARET_IN_LANGUAGE.sub(rf"\1\2{CARET}", spun)
+    return {"dom": spun.replace(CARET, "<wbr>")}
+
+
+async def copy_std_markdown(call: Call) -> Any:
+    """A block or document as Markdown for other programs, without front matter."""
+    block_id = call.arguments.raw_str("id")
+    flags = {
+        name: call.arguments.raw_bool(name)
+        for name in ("assetsDestSpace2Underscore", "fillCSSVar", "adjustHeadingLevel", "imgTag")
+        if call.arguments.get(name) is not None
+    }
+    return await exported(
+        call,
+        block_id,
+        has_image_tags=flags.get("imgTag", False),
+        adjusts_heading_level=flags.get("adjustHeadingLevel", False),
+        has_anchors=True,
+    )
+
+
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/lute/spinBlockDOM": spin_block_dom,
+    "/api/lute/copyStdMarkdown": copy_std_markdown,
+}
