@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -161,9 +160,12 @@ class ToolCalls:
                 self._refuse(call, _duplicate("taskId"))
                 return None
         try:
-            # Only a named request can be cancelled while it is prepared.
-            with nullcontext() if call.session is None else self._scheduler.preparing(ticket):
+            if call.session is None:
+                # Nobody can name this request, so nobody can cancel it while it is prepared.
                 prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
+            else:
+                with self._scheduler.preparing(ticket):
+                    prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
         except Refused as refused:
             self._complete(call, refused.result)
             return None
