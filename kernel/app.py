@@ -40,8 +40,7 @@ from kernel.settings import DRAIN_S, Settings
 from kernel.siyuan.http_api import KernelSurface
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.push import PushHub
-from kernel.tools.call import ToolParts
-from kernel.tools.call import Tools as ProductTools
+from kernel.tools.call import ToolParts, Tools
 from kernel.tools.permissions import Level
 from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
@@ -102,7 +101,7 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
                 default_level=_LEVELS[settings.default_permission],
             )
             endpoint = MCPEndpoint(
-                ProductTools(parts), scheduler, clock, ids, cancels_on_disconnect=settings.disconnect == "cancel"
+                Tools(parts), scheduler, clock, ids, cancels_on_disconnect=settings.disconnect == "cancel"
             )
         await nursery.start(endpoint.run)
         emulator = Emulator(kernel, trigger, clock)
