@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from kernel.canonical import digest
 
-TIME_NAMES: Final = frozenset({"created", "updated", "data-created", "data-updated"})
+# Times, and where a window was scrolled to: the host changes them without anybody changing a note.
+UNSEEN_NAMES: Final = frozenset({"created", "updated", "data-created", "data-updated", "scroll"})
 
 # `{: name="value" …}`: values are entity-escaped by the kernel, so a quote or a brace never stands inside one.
 _ATTRIBUTE_LIST: Final = re.compile(r'\{:((?: ++[^\s="{}]++="[^"\n]*+")++) *+\}')
@@ -40,19 +41,19 @@ def normal_dom(html: str) -> str:
     return _TAG.sub(_normal_tag, html)
 
 
-def without_times(value: Any) -> Any:
-    """A JSON-like value without ``created``/``updated`` keys, at any depth (R68)."""
+def seen_part(value: Any) -> Any:
+    """A JSON-like value without ``created``, ``updated`` and ``scroll`` keys, at any depth (R68)."""
     if isinstance(value, dict):
-        return {name: without_times(item) for name, item in value.items() if name not in TIME_NAMES}
+        return {name: seen_part(item) for name, item in value.items() if name not in UNSEEN_NAMES}
     if isinstance(value, list | tuple):
-        return [without_times(item) for item in value]
+        return [seen_part(item) for item in value]
     return value
 
 
 def normal(value: Any) -> Any:
     """A host answer as state: times dropped, texts under ``kramdown``, ``markdown`` and ``dom`` put in order."""
     if isinstance(value, dict):
-        return {name: _normal_field(name, item) for name, item in value.items() if name not in TIME_NAMES}
+        return {name: _normal_field(name, item) for name, item in value.items() if name not in UNSEEN_NAMES}
     if isinstance(value, list | tuple):
         return [normal(item) for item in value]
     return value
@@ -83,11 +84,11 @@ def _normal_field(name: str, value: Any) -> Any:
 
 
 def _normal_list(found: re.Match[str]) -> str:
-    kept = sorted(item for item in _LISTED.findall(found[1]) if item.partition("=")[0] not in TIME_NAMES)
+    kept = sorted(item for item in _LISTED.findall(found[1]) if item.partition("=")[0] not in UNSEEN_NAMES)
     return "{:" + "".join(f" {item}" for item in kept) + "}"
 
 
 def _normal_tag(found: re.Match[str]) -> str:
     attributes = _IN_TAG.findall(found[2])
-    kept = sorted(item for item in attributes if item.partition("=")[0].rstrip().lower() not in TIME_NAMES)
+    kept = sorted(item for item in attributes if item.partition("=")[0].rstrip().lower() not in UNSEEN_NAMES)
     return f"<{found[1]}" + "".join(f" {item}" for item in kept) + f"{found[3]}>"

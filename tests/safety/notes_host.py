@@ -131,11 +131,15 @@ class NotesHost(Blocks):
     def getNotebookConf(self, notebook: str) -> dict[str, Any]:
         return {"box": notebook, "name": self.notebooks[notebook], "conf": self.configurations[notebook]}
 
+    def getDocInfo(self, id: str) -> dict[str, Any]:
+        return {
+            "id": id,
+            "ial": dict(self._shuffled({**self._attributes(id), "scroll": str(self.random.random())})),
+            "refCount": 1,
+        }
+
     def getPathByID(self, id: str) -> dict[str, str]:
         return {"notebook": self.documents[id].box, "path": self.documents[id].path}
-
-    def getHPathByID(self, id: str) -> str:
-        return self._hpath(id)
 
     def getIDsByHPath(self, notebook: str, path: str) -> list[str]:
         found = [

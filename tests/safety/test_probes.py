@@ -268,6 +268,7 @@ async def test_a_failed_read_is_an_error_and_never_an_absence(path: str, failure
         (BLOCK, "/api/block/getBlockDOMs", None),
         (BLOCK, "/api/attr/batchGetBlockAttrs", {}),
         (RENAME, "/api/filetree/getPathByID", None),
+        (RENAME, "/api/block/getDocInfo", {"ial": None}),
         (REMOVE, "/api/filetree/listDocsByPath", {"files": None}),
         (FS, "/api/notebook/lsNotebooks", None),
         (ORDER, "/api/notebook/getNotebookConf", {"conf": None}),
@@ -295,6 +296,15 @@ async def test_a_broken_configuration_file_is_no_state(content: bytes) -> None:
     for action, arguments in (("fs.rm", {"path": "/AGENTS.md"}), ("notebook.set_permission", {"notebook": BOX})):
         with pytest.raises(ToolError):
             await seen(host, action, **arguments)
+
+
+async def test_a_title_is_read_from_the_tree_and_not_from_the_hosts_cache() -> None:
+    """The real kernel answers attribute reads from a cache that a rename does not touch."""
+    host = NotesHost()
+    host.answers["/api/attr/batchGetBlockAttrs"] = {PLAN: {"id": PLAN, "title": "Plan"}}
+    before = await seen(host, "document.rename", id=PLAN, title="Renamed")
+    retitle(host)
+    assert await seen(host, "document.rename", id=PLAN, title="Renamed") != before
 
 
 async def test_a_missing_notebook_is_missing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernel.errors import ToolError
-from kernel.safety.digest import without_times
+from kernel.safety.digest import seen_part
 from kernel.safety.intent import Observation
 from kernel.safety.limits import MANIFEST_BLOCKS_MAX
 from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, texts, unreadable
@@ -25,7 +25,7 @@ async def block_with_children(reading: Reading, arguments: Arguments) -> Observa
     state: State = {"block": await reading.block(block_id)}
     if state["block"] != MISSING:
         children = await reading.call("/api/block/getChildBlocks", id=block_id)
-        state["children"] = without_times(children)
+        state["children"] = seen_part(children)
     return observation(arguments, state)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernel.safety.digest import without_times
 from kernel.safety.intent import Observation
 from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, document_id, texts, unreadable
 from kernel.safety.targets import observation
@@ -120,8 +119,7 @@ async def order(reading: Reading, notebook: str, path: str, parent: str | None) 
         "children": _only(children, "id", "path", "sort"),
     }
     if parent is not None:
-        attributes = (await reading.attributes([parent]))[parent]
-        state["parent"] = {"id": parent, "attributes": without_times(attributes)}
+        state["parent"] = {"id": parent, "attributes": await reading.document_attributes(parent)}
     return state
 
 
@@ -132,8 +130,7 @@ def _documents(arguments: Arguments) -> list[str]:
 
 
 async def _head(reading: Reading, name: str) -> State:
-    attributes = (await reading.attributes([name]))[name]
-    return {"attributes": without_times(attributes), "place": await reading.place(name)}
+    return {"attributes": await reading.document_attributes(name), "place": await reading.place(name)}
 
 
 async def _children_of(reading: Reading, notebook: Any, parent: str) -> list[State] | State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kernel.safety.digest import without_times
+from kernel.safety.digest import seen_part
 from kernel.safety.intent import Observation
 from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, json_object
 from kernel.safety.targets import observation
@@ -41,4 +41,4 @@ async def _notebook(reading: Reading, name: str) -> State:
     conf = await reading.call("/api/notebook/getNotebookConf", notebook=name)
     # ``sort`` and the counts belong to the neighbours and the documents.
     kept = {field: entry.get(field) for field in ("id", "name", "icon", "closed", "sortMode")}
-    return {**kept, "conf": without_times(conf.get("conf") if isinstance(conf, dict) else conf)}
+    return {**kept, "conf": seen_part(conf.get("conf") if isinstance(conf, dict) else conf)}

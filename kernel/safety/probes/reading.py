@@ -10,7 +10,7 @@ from kernel.canonical import digest_bytes
 from kernel.errors import ToolError
 from kernel.host.base import Host
 from kernel.ids import is_node_id
-from kernel.safety.digest import normal
+from kernel.safety.digest import normal, seen_part
 from kernel.safety.limits import BLOCKS_PER_READ_MAX, SUBTREE_DOCUMENTS_MAX
 from kernel.safety.offload import Offload, ThreadOffload
 
@@ -72,16 +72,21 @@ class Reading:
         """Attributes alone, of blocks that exist."""
         return await self._of_all("/api/attr/batchGetBlockAttrs", ids, "attributes")
 
+    async def document_attributes(self, document_id: str) -> State:
+        """A document's attributes, its title among them, read from its tree: the host caches those of single blocks,
+        and a renamed document keeps its old title there."""
+        info = await self.call("/api/block/getDocInfo", id=document_id)
+        attributes = info.get("ial") if isinstance(info, dict) else None
+        if not isinstance(attributes, dict):
+            raise unreadable("the document's attributes")
+        return dict(seen_part(attributes))
+
     async def place(self, document_id: str) -> State:
-        """Where a document lies: notebook, storage path, readable path."""
+        """Where a document lies: notebook and storage path. Not its readable path, which the host updates later."""
         where = await self.call("/api/filetree/getPathByID", id=document_id)
         if not isinstance(where, dict):
             raise unreadable("the document's path")
-        return {
-            "notebook": where.get("notebook"),
-            "path": where.get("path"),
-            "hPath": await self.call("/api/filetree/getHPathByID", id=document_id),
-        }
+        return {"notebook": where.get("notebook"), "path": where.get("path")}
 
     async def children(self, notebook: str, path: str) -> list[State]:
         """The visible direct child documents of a storage path (``/`` or ``/….sy``), in custom order."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kernel.canonical import digest_bytes
-from kernel.safety.digest import TIME_NAMES
+from kernel.safety.digest import UNSEEN_NAMES
 from kernel.safety.intent import Observation
 from kernel.safety.limits import CARD_PAGES_MAX, CARDS_PER_PAGE
 from kernel.safety.probes.reading import MISSING, Arguments, Reading, State, texts, unreadable
@@ -15,7 +15,7 @@ from kernel.safety.targets import observation
 MASCOT_FILE: Final = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/puppyStats.json"
 _TEMPLATES: Final = "/data/templates/"
 # Times, and what the host keeps of its own about a rendered view.
-_AV_BOOKKEEPING: Final = TIME_NAMES | {"createdAt", "updatedAt", "groupCreated"}
+_AV_BOOKKEEPING: Final = UNSEEN_NAMES | {"createdAt", "updatedAt", "groupCreated"}
 
 
 # --- databases ---
