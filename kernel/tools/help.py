@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -111,4 +112,4 @@ def _example(schema: Schema) -> Any:
 
 
 def _kebab(name: str) -> str:
-    return "".join("-" + char.lower() if char.isupper() else char for char in name).replace("_", "-")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower()

@@ -1,0 +1,157 @@
+"""The remote host: what is sent how often, and what each strange answer becomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
+from kernel.host.remote import RemoteHost
+
+READ, WRITE = "/api/block/getBlockInfo", "/api/block/updateBlock"
+Responder = Callable[[httpx.Request], httpx.Response]
+
+
+def ok(data: object = None) -> httpx.Response:
+    return httpx.Response(200, json={"code": 0, "msg": "", "data": data})
+
+
+def host_of(respond: Responder) -> tuple[RemoteHost, list[httpx.Request]]:
+    seen: list[httpx.Request] = []
+
+    def record(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return respond(request)
+
+    transport = httpx.MockTransport(record)
+    return RemoteHost("http://host:1/", "secret", transport=transport, retry_waits_s=(0, 0, 0)), seen
+
+
+async def test_a_call_posts_json_with_the_token_and_returns_data() -> None:
+    host, seen = host_of(lambda _: ok({"x": 1}))
+    assert await host.call(READ, {"id": "a"}) == {"x": 1}
+    assert (seen[0].url.path, json.loads(seen[0].content)) == (READ, {"id": "a"})
+    assert seen[0].headers["authorization"] == "Token secret"
+    await host.aclose()
+
+
+@pytest.mark.parametrize(("path", "tries"), [(READ, 4), (WRITE, 1)])
+@pytest.mark.parametrize("status", [429, 500, 502, 503])
+async def test_transient_statuses_are_tried_again_for_reads_only(path: str, tries: int, status: int) -> None:
+    host, seen = host_of(lambda _: httpx.Response(status, text="busy"))
+    with pytest.raises(HostHttpError) as caught:
+        await host.call(path)
+    assert len(seen) == tries
+    assert caught.value.is_ambiguous is (path == WRITE and status != 429)
+
+
+async def test_a_reset_is_tried_again_for_a_read_and_ambiguous_for_a_write() -> None:
+    def reset(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("reset", request=request)
+
+    host, seen = host_of(reset)
+    with pytest.raises(HostUnavailable) as caught:
+        await host.call(READ)
+    assert (len(seen), caught.value.is_ambiguous) == (4, False)
+    with pytest.raises(HostUnavailable) as caught:
+        await host.call(WRITE)
+    assert (len(seen), caught.value.is_ambiguous) == (5, True)
+
+
+async def test_a_write_that_never_left_is_not_ambiguous() -> None:
+    def refuse(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("refused", request=request)
+
+    host, _ = host_of(refuse)
+    with pytest.raises(HostUnavailable) as caught:
+        await host.call(WRITE)
+    assert not caught.value.is_ambiguous
+
+
+async def test_a_read_that_succeeds_at_the_second_try_is_answered() -> None:
+    answers = iter([httpx.Response(503), ok("fine")])
+    host, _ = host_of(lambda _: next(answers))
+    assert await host.call(READ) == "fine"
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_refusals_are_certain_and_not_tried_again(status: int) -> None:
+    host, seen = host_of(lambda _: httpx.Response(status, text="no"))
+    with pytest.raises(HostHttpError) as caught:
+        await host.call(WRITE)
+    assert (caught.value.status, caught.value.is_ambiguous, len(seen)) == (status, False, 1)
+
+
+@pytest.mark.parametrize("body", ["<html>login</html>", "[]", '{"data":1}', '{"code":"0"}'])
+async def test_what_is_not_the_envelope_is_malformed(body: str) -> None:
+    host, seen = host_of(lambda _: httpx.Response(200, text=body))
+    with pytest.raises(HostHttpError) as caught:
+        await host.call(READ)
+    assert len(seen) == 1
+    assert "Invalid SiYuan API response" in caught.value.message
+    with pytest.raises(HostHttpError) as caught:
+        await host.call(WRITE)
+    assert caught.value.is_ambiguous
+
+
+async def test_an_empty_body_is_no_data_and_code_minus_one_is_the_hosts_refusal() -> None:
+    host, _ = host_of(lambda _: httpx.Response(200))
+    assert await host.call(READ) is None
+    host, _ = host_of(lambda _: httpx.Response(200, json={"code": -1, "msg": "no", "data": {"x": 1}}))
+    with pytest.raises(HostApiError) as caught:
+        await host.call(WRITE)
+    assert (caught.value.api_code, caught.value.message, caught.value.data) == (-1, "no", {"x": 1})
+    assert not caught.value.is_ambiguous
+
+
+async def test_a_missing_file_is_none_and_other_refusals_are_errors() -> None:
+    host, _ = host_of(lambda _: httpx.Response(202, json={"code": 404, "msg": "gone", "data": None}))
+    assert await host.read_file("/data/x") is None
+    host, _ = host_of(lambda _: httpx.Response(202, json={"code": 403, "msg": "denied", "data": None}))
+    with pytest.raises(HostApiError):
+        await host.read_file("/data/x")
+    host, _ = host_of(lambda _: httpx.Response(202, text="<html>"))
+    with pytest.raises(HostError):
+        await host.read_file("/data/x")
+    host, _ = host_of(lambda _: httpx.Response(200, content=b'{"code":404}'))
+    assert await host.read_file("/data/x") == b'{"code":404}'
+    host, seen = host_of(lambda _: httpx.Response(500))
+    with pytest.raises(HostHttpError):
+        await host.read_file("/data/x")
+    assert len(seen) == 4
+
+
+async def test_files_and_assets_are_sent_once_as_forms() -> None:
+    host, seen = host_of(lambda _: ok({"succMap": {}}))
+    await host.write_file("/data/templates/a.md", b"text")
+    assert await host.upload_asset("/assets/", "p.png", b"png") == {"succMap": {}}
+    assert b'name="path"' in seen[0].content
+    assert b'name="file[]"; filename="p.png"' in seen[1].content
+    host, seen = host_of(lambda _: httpx.Response(500))
+    with pytest.raises(HostHttpError) as caught:
+        await host.write_file("/data/x", b"")
+    assert (len(seen), caught.value.is_ambiguous) == (1, True)
+
+
+async def test_static_files_come_whole_or_in_pieces() -> None:
+    host, _ = host_of(lambda r: httpx.Response(200, content=b"abc") if r.url.path == "/a" else httpx.Response(404))
+    assert (await host.fetch_static("/a"), await host.fetch_static("/b")) == (b"abc", None)
+    assert b"".join([piece async for piece in host.stream_static("/a")]) == b"abc"
+    with pytest.raises(HostHttpError):
+        _ = [piece async for piece in host.stream_static("/b")]
+    host, _ = host_of(lambda _: httpx.Response(403))
+    with pytest.raises(HostHttpError):
+        await host.fetch_static("/a")
+
+
+async def test_a_download_that_breaks_off_says_so() -> None:
+    def reset(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadError("reset", request=request)
+
+    host, seen = host_of(reset)
+    with pytest.raises(HostUnavailable):
+        _ = [piece async for piece in host.stream_static("/a")]
+    assert len(seen) == 1
