@@ -119,7 +119,7 @@ class MCPEndpoint:
                 case "POST":
                     return await self._post(exchange)
                 case "GET" | "DELETE":
-                    return self._get_or_delete(request)
+                    return self._get_or_delete(exchange)
             return method_not_allowed("GET, POST, DELETE")
         except ProtocolError as error:
             return refusal(error)
@@ -143,12 +143,12 @@ class MCPEndpoint:
         parsed: Message | Batch = await self._run_in_thread(parse, body)
         return parsed
 
-    def _get_or_delete(self, request: Request) -> Answer:
+    def _get_or_delete(self, exchange: Exchange) -> Answer:
+        request = exchange.request
         head: Head = read_head(request.headers)
         if not is_handshake(head.version):
             return method_not_allowed("POST")
-        session_id = request.headers.get(SESSION_HEADER)
         principal = self._identify(request)
         if request.method == "DELETE":
-            return self._handshake.delete(session_id, principal)
-        return self._handshake.open_stream(head, session_id, principal)
+            return self._handshake.delete(request.headers.get(SESSION_HEADER), principal)
+        return self._handshake.open_stream(exchange, head, principal)

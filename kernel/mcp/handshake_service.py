@@ -86,8 +86,9 @@ class HandshakeService:
         self._parts.sessions.end(self._find(session_id, principal))
         return Response(200)
 
-    def open_stream(self, head: Head, session_id: str | None, principal: str) -> StreamResponse:
+    def open_stream(self, exchange: Exchange, head: Head, principal: str) -> StreamResponse:
         """The GET stream of a session (R254-R265). ``Last-Event-ID`` is ignored: nothing is replayed."""
+        session_id = exchange.request.headers.get(SESSION_HEADER)
         if session_id is None:
             raise session_missing()
         session = self._find(session_id, principal)
@@ -104,7 +105,7 @@ class HandshakeService:
         look = partial(self._parts.surface, self._caller(session, principal, None))
 
         async def produce(writer: StreamWriter) -> None:
-            await subscriptions.serve_session(session, look, writer)
+            await subscriptions.serve_session(exchange, session, look, writer)
 
         return StreamResponse(200, EVENT_HEADERS, produce)
 

@@ -40,7 +40,7 @@ class ModernService:
             operation = read_operation(modern)
             call = self._call(head, modern, envelope, operation, principal)
             if isinstance(operation, Listen):
-                return self._listen(head, call, operation)
+                return self._listen(exchange, head, call, operation)
         except ProtocolError as error:
             error.request_id = modern.request.id
             raise
@@ -97,7 +97,7 @@ class ModernService:
     async def _discover(self, _operation: Discover, call: Call) -> dict[str, Any]:
         return self._parts.offer.discover(await self._parts.instructions(call.caller))
 
-    def _listen(self, head: Head, call: Call, operation: Listen) -> StreamResponse:
+    def _listen(self, exchange: Exchange, head: Head, call: Call, operation: Listen) -> StreamResponse:
         if not head.takes_events:
             raise ProtocolError(INVALID_REQUEST, "Not Acceptable: a listen stream needs text/event-stream", status=406)
         subscriptions, principal = self._parts.subscriptions, call.caller.principal
@@ -107,6 +107,6 @@ class ModernService:
         look = partial(self._parts.surface, call.caller, tools=operation.wants_tools, prompts=operation.wants_prompts)
 
         async def produce(writer: StreamWriter) -> None:
-            await subscriptions.serve_listen(call.request_id, operation, principal, look, writer)
+            await subscriptions.serve_listen(exchange, call.request_id, operation, principal, look, writer)
 
         return StreamResponse(200, EVENT_HEADERS, produce)

@@ -28,7 +28,7 @@ from kernel.mcp.limits import (
 )
 from kernel.mcp.modern_era import META_SUBSCRIPTION, Listen
 from kernel.mcp.sessions import Session, SessionTable
-from kernel.wire import StreamWriter
+from kernel.wire import Exchange, StreamWriter
 
 logger: Final = logging.getLogger(__name__)
 
@@ -109,11 +109,11 @@ class Subscriptions:
         for stream in self._streams:
             stream.close()
 
-    async def serve_session(self, session: Session, look: Look, writer: StreamWriter) -> None:
+    async def serve_session(self, exchange: Exchange, session: Session, look: Look, writer: StreamWriter) -> None:
         """A handshake GET stream: one notification at once, then on change, for at most ten minutes (R256-R261)."""
         if session.is_ended:
             return
-        async with self._open_stream(self.notifications, session.principal) as stream:
+        async with self._open_stream(exchange, self.notifications, session.principal) as stream:
             if stream is None:
                 return
             self._sessions.hold(session)
@@ -130,10 +130,16 @@ class Subscriptions:
                 self._sessions.release(session, now=self._clock.now())
 
     async def serve_listen(
-        self, request_id: RequestId, filter_: Listen, principal: str, look: Look, writer: StreamWriter
+        self,
+        exchange: Exchange,
+        request_id: RequestId,
+        filter_: Listen,
+        principal: str,
+        look: Look,
+        writer: StreamWriter,
     ) -> None:
         """A listen stream: the acknowledgement first, then what was asked for, until the client or the server goes."""
-        async with self._open_stream(self.listeners, principal) as stream:
+        async with self._open_stream(exchange, self.listeners, principal) as stream:
             if stream is None:
                 return
             meta = {META_SUBSCRIPTION: request_id}
@@ -144,14 +150,18 @@ class Subscriptions:
             await send(writer, sse_event(result_message(request_id, {"resultType": "complete", "_meta": meta})))
 
     @asynccontextmanager
-    async def _open_stream(self, places: StreamPlaces, principal: str) -> AsyncIterator[_Stream | None]:
+    async def _open_stream(
+        self, exchange: Exchange, places: StreamPlaces, principal: str
+    ) -> AsyncIterator[_Stream | None]:
         if self._is_closed or not places.take(principal):
             yield None
             return
         stream = _Stream()
         self._streams.append(stream)
         try:
-            yield stream
+            # Without the watch only the next write would tell, and a client that reconnects would find no place.
+            with exchange.watch_disconnect(stream.close):
+                yield stream
         finally:
             self._streams.remove(stream)
             places.give_back(principal)

@@ -190,6 +190,18 @@ def test_places_are_bounded_per_principal_and_in_all() -> None:
     assert not places.take("0")
 
 
+async def test_a_stream_whose_client_goes_gives_its_place_back_at_once() -> None:
+    async with open_world() as world:
+        session = await world.initialize()
+        streams = [await open_get(world, session), await open_listen(world, {"toolsListChanged": True})]
+        for stream in streams:
+            await stream.message()
+            stream.exchange.leave()
+        await trio.testing.wait_all_tasks_blocked()
+        counts = world.endpoint.statistics()
+        assert (counts["notificationStreams"], counts["listenStreams"], counts["busy"]) == (0, 0, 0)
+
+
 @pytest.mark.parametrize(
     ("session", "extra", "status"),
     [
