@@ -84,3 +84,13 @@ def advance(state: WriteState, event: WriteEvent) -> WriteState:
         return TRANSITIONS[state][event]
     except KeyError:
         raise IllegalTransition(state, event) from None
+
+
+def transitions_diagram() -> str:
+    """The table as a mermaid state diagram, for the documentation."""
+    lines = ["stateDiagram-v2", f"    [*] --> {WriteState.ISSUED.name}"]
+    for state, row in TRANSITIONS.items():
+        lines.extend(f"    {state.name} --> {after.name}: {event.value}" for event, after in row.items())
+        if not row:
+            lines.append(f"    {state.name} --> [*]")
+    return "\n".join(lines) + "\n"

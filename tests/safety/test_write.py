@@ -6,7 +6,15 @@ import itertools
 
 import pytest
 
-from kernel.safety.write import SETTLED, TRANSITIONS, IllegalTransition, WriteEvent, WriteState, advance
+from kernel.safety.write import (
+    SETTLED,
+    TRANSITIONS,
+    IllegalTransition,
+    WriteEvent,
+    WriteState,
+    advance,
+    transitions_diagram,
+)
 
 
 @pytest.mark.parametrize(("state", "event"), list(itertools.product(WriteState, WriteEvent)))
@@ -36,3 +44,11 @@ def test_every_state_is_reachable_and_only_the_marker_is_final() -> None:
     assert reached == set(WriteState)
     assert [state for state in WriteState if not TRANSITIONS[state]] == [WriteState.EXPIRED]
     assert set(TRANSITIONS[WriteState.EXECUTING].values()) == SETTLED
+
+
+def test_the_diagram_shows_every_transition_once() -> None:
+    lines = transitions_diagram().splitlines()
+    assert lines[:2] == ["stateDiagram-v2", "    [*] --> ISSUED"]
+    assert len(lines) == 2 + sum(len(row) for row in TRANSITIONS.values()) + 1
+    assert "    EXECUTING --> UNKNOWN: restarted" in lines
+    assert lines[-1] == "    EXPIRED --> [*]"
