@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager
+from http import HTTPStatus
 from math import inf
 from typing import Final
 
@@ -84,7 +85,7 @@ class Connection:
                     return
                 self.is_idle = True
         except Malformed as error:
-            await self._refuse(reply.plain(error.status, _sentence(error.text), closes=True))
+            await self._refuse(_malformed(error))
         except ClientGone:
             return
 
@@ -286,5 +287,7 @@ def is_only_gone(error: Exception) -> bool:
     return isinstance(error, ClientGone)
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
+def _malformed(error: Malformed) -> Response:
+    """A bare ``400 Bad Request`` and, behind it, what was wrong with the bytes."""
+    words = f"{error.status} {HTTPStatus(error.status).phrase}" + (f": {error.text}" if error.text else "")
+    return Response(error.status, (("Content-Type", reply.TEXT),), words.encode("utf-8", "replace"), closes=True)

@@ -36,7 +36,7 @@ _FIRST_BYTE_MIN: Final = 0x21
 
 
 class Malformed(Exception):
-    """The peer's bytes are no request that can be served: answer ``status`` and close."""
+    """The peer's bytes are no request that can be served: answer ``status`` and close. ``text`` may be empty."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)
@@ -239,7 +239,8 @@ def _next_event(connection: h11.Connection) -> object:
     try:
         return connection.next_event()
     except h11.RemoteProtocolError as error:
-        raise Malformed(error.error_status_hint, str(error)) from None
+        # h11 quotes the offending bytes behind its words; they are the peer's and stay out of the answer.
+        raise Malformed(error.error_status_hint, str(error).partition(": b")[0]) from None
 
 
 def make_head(event: h11.Request) -> Head:
@@ -264,7 +265,7 @@ def make_head(event: h11.Request) -> Head:
         authority = headers.get("host")
     path, _, query = target.partition("?")
     if _BAD_ESCAPE.search(path) is not None:
-        raise Malformed(400, "the path holds a broken percent escape")
+        raise Malformed(400, "")  # the kernel's library has no words for a broken escape
     tokens = {token.strip().lower() for value in headers.get_all("connection") for token in value.split(",")}
     expects = headers.get("expect")
     is_plain = (

@@ -23,11 +23,18 @@ def wants_gzip(path: str, headers: Headers) -> bool:
     )
 
 
-def compressed(response: Response) -> Response:
-    """The same answer in gzip; an empty one stays empty."""
-    if not response.body:
-        return response
-    packer = zlib.compressobj(wbits=_GZIP_WINDOW)
-    body = packer.compress(response.body) + packer.flush()
-    headers = (*response.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"))
-    return replace(response, headers=headers, body=body)
+VARY: Final = ("Vary", "Accept-Encoding")
+ENCODING: Final = ("Content-Encoding", "gzip")
+
+
+def compressed(response: Response, *, says_so: bool = True) -> Response:
+    """The same answer in gzip; an empty one only gets the headers.
+
+    Without ``says_so`` the packed body goes out as if it were not: where the kernel forgets the header, so do we.
+    """
+    body = response.body
+    if body:
+        packer = zlib.compressobj(wbits=_GZIP_WINDOW)
+        body = packer.compress(body) + packer.flush()
+    added = (ENCODING, VARY) if says_so else (VARY,)
+    return replace(response, headers=(*response.headers, *added), body=body)

@@ -38,10 +38,17 @@ class RangeInvalid(ValueError):
         self.overlaps = overlaps
 
 
+_ERROR_TYPE: Final = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+
+
 def error_text(status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
     """The library's own error answer."""
-    typed = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
-    return Response(status, (*headers, *typed), f"{words}\n".encode())
+    return Response(status, (*headers, *_ERROR_TYPE), f"{words}\n".encode())
+
+
+def is_error_text(response: Response) -> bool:
+    """Whether an answer was made by ``error_text``: the kernel packs those without saying so."""
+    return response.status >= 400 and response.headers[-2:] == _ERROR_TYPE
 
 
 FILE_NOT_FOUND: Final = error_text(404, "404 page not found")

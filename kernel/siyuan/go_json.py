@@ -7,11 +7,14 @@ surrogates, bytes behind the value), and otherwise the reason is found in the ke
 from __future__ import annotations
 
 import json
+import math
+import re
 from typing import Any, Final
 
 import msgspec
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_BIG_EXPONENT: Final = re.compile(rb"-?\d+(?:\.\d+)?[eE]\+?\d{3,}")
 _SPACE: Final = " \t\r\n"
 _decode: Final = msgspec.json.Decoder().decode
 
@@ -30,11 +33,31 @@ def read_object(body: bytes) -> dict[str, Any]:
         value = _decode(body)
     except (msgspec.DecodeError, RecursionError, ValueError):
         value = _read_leniently(body)
+    _refuse_too_large_numbers(body, value)
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise BodyUnreadable(f"json: cannot unmarshal {_kind(value)} into Go value of type map[string]interface {{}}")
     return value
+
+
+def _refuse_too_large_numbers(body: bytes, value: Any) -> None:
+    """Numbers are doubles to the kernel; one that is none is named."""
+    for found in _BIG_EXPONENT.finditer(body):
+        if math.isinf(float(found[0])) and _has_infinity(value):
+            raise BodyUnreadable(f"json: cannot unmarshal number {found[0].decode()} into Go value of type float64")
+
+
+def _has_infinity(value: Any) -> bool:
+    match value:
+        case float():
+            return math.isinf(value)
+        case list():
+            return any(_has_infinity(item) for item in value)
+        case dict():
+            return any(_has_infinity(item) for item in value.values())
+        case _:
+            return False
 
 
 def _read_leniently(body: bytes) -> Any:

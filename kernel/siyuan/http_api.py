@@ -8,14 +8,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from kernel.http.gzip import compressed, wants_gzip
+from kernel.http.gzip import ENCODING, VARY, compressed, wants_gzip
 from kernel.siyuan import api_calls, broadcast_routes, dav_routes, login, plugin_routes, push_socket, statics
 from kernel.siyuan.auth import AccessRules, Grant, check_access
+from kernel.siyuan.file_answers import is_error_text
 from kernel.siyuan.sessions import SessionSeal
 from kernel.siyuan.surface import (
     CORS,
@@ -133,14 +135,22 @@ def _cookie_key(kernel: SiyuanKernel) -> bytes:
 
 async def _finished(answer: Answer, request: Request) -> Answer:
     """The answer as it goes out: with the kernel's CORS headers, and in gzip where the request has the word."""
+    plain = answer
     answer = replace(answer, headers=(*answer.headers, *CORS))
-    if not isinstance(answer, Response) or not wants_gzip(request.path, request.headers):
+    if (
+        not isinstance(answer, Response)
+        or not isinstance(plain, Response)
+        or not wants_gzip(request.path, request.headers)
+    ):
         return answer
-    if len(answer.body) <= INLINE_BYTES_MAX:
-        return compressed(answer)
-    return await trio.to_thread.run_sync(compressed, answer)
+    if answer.status == 304:
+        return replace(answer, headers=(*answer.headers, VARY))
+    pack = partial(compressed, answer, says_so=not is_error_text(plain))
+    return pack() if len(answer.body) <= INLINE_BYTES_MAX else await trio.to_thread.run_sync(pack)
 
 
 def _missing(head: RequestHead) -> Response:
-    answer = replace(NOT_FOUND, headers=(*NOT_FOUND.headers, *CORS))
-    return compressed(answer) if wants_gzip(head.path, head.headers) else answer
+    """No such route. Asked for gzip, the real kernel loses status and text on the way (measured): so do we."""
+    if wants_gzip(head.path, head.headers):
+        return Response(200, (*NOT_FOUND.headers, *CORS, ENCODING, VARY))
+    return replace(NOT_FOUND, headers=(*NOT_FOUND.headers, *CORS))

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import unquote
 
 from kernel.siyuan.api_calls import encoded
 from kernel.siyuan.auth import Grant
 from kernel.siyuan.dispatch import Envelope
 from kernel.siyuan.go_json import BodyUnreadable, read_object
-from kernel.siyuan.surface import ANY_METHOD, GET, POST, SurfaceRoute
+from kernel.siyuan.surface import ANY_METHOD, GET, NOT_FOUND, POST, SurfaceRoute, moved
 from kernel.wire import JSON_UTF8, Answer, Exchange, Response
 
 _RPC: Final = "/api/plugin/rpc"
@@ -41,6 +40,8 @@ async def _loaded_plugins(exchange: Exchange, grant: Grant) -> Answer:
 async def _loaded_plugin(exchange: Exchange, grant: Grant) -> Answer:
     request = exchange.request
     name = request.path.removeprefix(_RPC).strip("/") if request.path.startswith(_RPC) else ""
+    if "/" in name:
+        return NOT_FOUND
     if not name:
         try:
             given = read_object(request.body).get("name")
@@ -65,5 +66,10 @@ async def _rpc_socket(exchange: Exchange, grant: Grant) -> Answer:
 
 
 async def _private_page(exchange: Exchange, grant: Grant) -> Answer:
-    name = unquote(exchange.request.path).split("/")[3]
+    request = exchange.request
+    name, slash, _ = request.path.removeprefix("/plugin/private/").partition("/")
+    if not slash:
+        bare, _, query = request.target.partition("?")
+        location = f"{bare}/?{query}" if query else f"{bare}/"
+        return moved(301, location) if request.method == "GET" else Response(307, (("Location", location),))
     return Response(404, (("Content-Type", "text/plain; charset=utf-8"),), f"[plugin:{name}] not found".encode())

@@ -122,5 +122,5 @@ def handshake_refusal(headers: Headers) -> Response | None:
     )
     if is_handshake:
         return None
-    version = ("Sec-WebSocket-Version", "13")
-    return Response(400, (("Content-Type", "text/plain; charset=utf-8"), version), b"Bad Request\n")
+    typed = (("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"))
+    return Response(400, (*typed, ("Sec-Websocket-Version", "13")), b"Bad Request\n")

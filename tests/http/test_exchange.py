@@ -198,7 +198,6 @@ def test_malformed_requests_name_their_status(data: bytes, status: int) -> None:
     with pytest.raises(Malformed) as raised:
         read_all(wired(data))
     assert raised.value.status == status
-    assert raised.value.text
 
 
 ACCEPTED = {
@@ -408,12 +407,23 @@ def streams(draw: st.DrawFn) -> list[bytes]:
     return [piece for start, end in pairwise(bounds) if (piece := bytes(data[start:end]))]
 
 
-@settings(max_examples=400, deadline=None)
-@given(streams(), st.booleans())
-def test_memoised_and_live_paths_agree_with_h11_alone_on_any_bytes(pieces: list[bytes], ends: bool) -> None:
+def check_against_h11(pieces: list[bytes], ends: bool) -> None:
     expected = h11_alone(b"".join(pieces), ends=ends)
     warm = HeadCache()
     first = ours(pieces, ends=ends, cache=warm)
     assert first == ours(pieces, ends=ends, cache=warm)  # the second run finds its heads in the cache
     assert first == ours(pieces, ends=ends, cache=HeadCache(entries_max=0))
     assert first == expected
+
+
+@settings(max_examples=60, deadline=None)
+@given(streams(), st.booleans())
+def test_memoised_and_live_paths_agree_with_h11_alone_on_any_bytes(pieces: list[bytes], ends: bool) -> None:
+    check_against_h11(pieces, ends)
+
+
+@pytest.mark.slow
+@settings(max_examples=20_000, deadline=None)
+@given(streams(), st.booleans())
+def test_memoised_and_live_paths_agree_with_h11_alone_on_many_bytes(pieces: list[bytes], ends: bool) -> None:
+    check_against_h11(pieces, ends)

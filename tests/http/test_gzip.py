@@ -34,6 +34,12 @@ def test_a_compressed_answer_unpacks_to_the_same() -> None:
     assert packed.status == 404
 
 
-def test_an_empty_answer_stays_empty() -> None:
-    empty = Response(403)
-    assert compressed(empty) is empty
+def test_an_empty_answer_stays_empty_under_the_same_headers() -> None:
+    packed = compressed(Response(403))
+    assert (packed.body, packed.headers) == (b"", (("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")))
+
+
+def test_a_packed_answer_may_keep_silent_about_it() -> None:
+    packed = compressed(Response(404, (), b"missing"), says_so=False)
+    assert gzip.decompress(packed.body) == b"missing"
+    assert packed.headers == (("Vary", "Accept-Encoding"),)
