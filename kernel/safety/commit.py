@@ -66,6 +66,12 @@ class Commit:
         self._is_abandoned = False
         self._is_settling = False
 
+    @property
+    def known(self) -> dict[str, Any]:
+        """What is recorded beside the state: reserved ids, confirmed stages. Empty but for AV creations."""
+        stages = {"stages": list(self._intent.stages)} if self._intent.stages else {}
+        return {**self._row.extra, **stages}
+
     def abandon(self) -> None:
         """The bound is over and the caller has been told ``outcome_unknown``: so says the row from now on.
 
@@ -123,8 +129,8 @@ class Commit:
             await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code)
             refusal.outer = {**refusal.outer, **rejected()}
             return refusal
-        await self._settle_quietly(WriteEvent.REPLY_LOST)
-        return in_doubt_error(self._row.request_id, str(error))
+        await self._settle_quietly(WriteEvent.REPLY_LOST, extra=self.known)
+        return in_doubt_error(self._row.request_id, str(error), **self.known)
 
     async def _is_without_effect(self, error: Exception) -> bool:
         """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
@@ -175,14 +181,14 @@ class Commit:
 
     async def _settle(self, outcome: Outcome, verdict: Verdict, result: str | None) -> dict[str, Any]:
         if verdict.event is not WriteEvent.VERIFIED:
-            await self._settle_quietly(verdict.event, previous=self._previous, result=result)
+            await self._settle_quietly(verdict.event, previous=self._previous, result=result, extra=self.known)
             raise self._mismatch(verdict, result)
-        extra = dict(outcome.replay) if outcome.replay and _is_small(outcome.replay) else {}
+        receipt = dict(outcome.replay) if outcome.replay and _is_small(outcome.replay) else {}
         facts = {
             "previous": self._previous,
             "result": result,
             "transaction_state": verdict.transaction_state,
-            "extra": extra,
+            "extra": {**self.known, **receipt},
         }
         if self._is_abandoned:
             raise in_doubt_error(self._row.request_id, "the host answered after the bound")
@@ -222,6 +228,7 @@ class Commit:
             outer=in_doubt(),
             requestId=self._row.request_id,
             cause=verdict.cause,
+            **self.known,
             **told,
         )
 

@@ -103,7 +103,7 @@ class WriteCoordinator:
             return await gate.run(commit.run)
         except CommitOverrun as overrun:
             commit.abandon()
-            raise in_doubt_error(row.request_id, str(overrun)) from overrun
+            raise in_doubt_error(row.request_id, str(overrun), **commit.known) from overrun
 
     async def observe(self, intent: Intent) -> tuple[Observation, str]:
         """The live state and its full digest ("" for an addition, which has none)."""
@@ -177,8 +177,13 @@ class WriteCoordinator:
                 ledgerState=row.state.value,
                 replayed=True,
             )
+        # What an AV creation had reserved and confirmed: where to look for it.
+        known = {name: row.extra[name] for name in ("reserved", "stages") if name in row.extra}
         raise in_doubt_error(
-            row.request_id, "an earlier attempt was begun and not confirmed", ledgerState=row.state.value
+            row.request_id,
+            "an earlier attempt was begun and not confirmed",
+            ledgerState=row.state.value,
+            **known,
         )
 
     def _check_credential(self, intent: Intent) -> None:
@@ -213,7 +218,7 @@ class WriteCoordinator:
     def _claim(self, intent: Intent, row: Row, lease: Lease | None) -> Row:
         if lease is not None and not self.leases.take(lease):
             raise self._lease_invalid(intent)
-        begun = self.ledger.claim(row)
+        begun = self.ledger.claim(row, {"reserved": dict(intent.reserved)} if intent.reserved else None)
         if begun is None:
             if lease is not None:
                 self.leases.give_back(lease, now=self.clock.now())

@@ -78,6 +78,10 @@ class Intent:
     credential: str | None = None  # as submitted under the precondition's field (or expectedHash)
     # For additive actions: confirms after the write that what was made is there; None where nothing can be read.
     confirm: Callable[[Outcome], Awaitable[bool]] | None = None
+    # Ids that the write is going to give to what it makes (AV creation): recorded before the host is called, so that
+    # even a write in doubt can be looked for (R83). ``stages``: the write adds what it has confirmed on its way.
+    reserved: Mapping[str, Any] | None = None
+    stages: list[str] = field(default_factory=list)
     # How many host writes the call has sent so far (its scoped host counts them); None where nobody counts.
     writes_sent: Callable[[], int] | None = None
 

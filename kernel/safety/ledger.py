@@ -78,13 +78,21 @@ class Ledger:
             return None
         return row
 
-    def claim(self, row: Row) -> Row | None:
-        """Make an issued id executing, here and now, without a checkpoint; None if it is not issued any more."""
+    def claim(self, row: Row, extra: Mapping[str, Any] | None = None) -> Row | None:
+        """Make an issued id executing, here and now, without a checkpoint; None if it is not issued any more.
+
+        ``extra``: what ``begin`` shall record beside the state (reserved ids).
+        """
         issued = self._issued.get(row.request_id)
         if issued is None or self._clock.now() >= issued[1]:
             return None
         del self._issued[row.request_id]
-        begun = replace(row, state=advance(issued[0].state, WriteEvent.BEGUN), begun_wall_ms=self._clock.wall_ms())
+        begun = replace(
+            row,
+            state=advance(issued[0].state, WriteEvent.BEGUN),
+            begun_wall_ms=self._clock.wall_ms(),
+            extra=dict(extra or {}),
+        )
         self._executing[row.request_id] = begun
         return begun
 
@@ -92,7 +100,7 @@ class Ledger:
         """The claim's undoing, for a write that did not even begin; the id keeps what is left of its time."""
         if self._executing.pop(row.request_id, None) is not None:
             rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
-            issued = replace(row, state=WriteState.ISSUED, begun_wall_ms=None)
+            issued = replace(row, state=WriteState.ISSUED, begun_wall_ms=None, extra={})
             self._issued[row.request_id] = (issued, self._clock.now() + rest_s)
 
     async def begin(self, row: Row) -> None:
