@@ -169,6 +169,9 @@ class ToolCalls:
         except Refused as refused:
             self._complete(call, refused.result)
             return None
+        except ToolError as error:
+            self._refuse(call, error)
+            return None
         if not self._is_confirmed(call, operation, prepared):
             return None
         if prepared.lane is None:
@@ -238,6 +241,9 @@ class ToolCalls:
         error = outcome.error
         if isinstance(error, RequestCancelled):
             self._refuse(call, ToolError("request_cancelled", "The call was cancelled", outer=NOTHING_DONE), prepared)
+            return
+        if isinstance(error, ToolError):
+            self._refuse(call, error, prepared)
             return
         self._end_task(call, None)
         if isinstance(error, InputRequired):

@@ -8,7 +8,6 @@ from typing import Final
 JSON_DEPTH_MAX: Final = 128  # nested arrays and objects in one message; deeper ones are parse errors
 PARSE_INLINE_BYTES_MAX: Final = 64 * 1024  # larger bodies are parsed in a worker thread
 BATCH_ENTRIES_MAX: Final = 128  # one 2025-03-26 batch
-TOOL_NAME_CHARS_MAX: Final = 128
 HEAD_PLANS_MAX: Final = 512  # memoised routing heads
 
 # --- sessions (decision 15) ---
@@ -41,4 +40,3 @@ COMPLETION_VALUES_MAX: Final = 100  # by the protocol
 DISCOVER_TTL_MS: Final = 60_000
 LIST_TTL_MS: Final = 5_000  # no longer than a change takes to be announced (SURFACE_CHECK_S)
 READ_TTL_MS: Final = 0
-QUEUE_FULL_RETRY_MS: Final = 250  # a hint: half a typical read with 124 others in front

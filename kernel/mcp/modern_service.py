@@ -13,10 +13,19 @@ from kernel.mcp.dispatch import run_handler
 from kernel.mcp.heads import Head
 from kernel.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError
 from kernel.mcp.limits import STREAM_RETRY_S
-from kernel.mcp.modern_era import Discover, Envelope, Listen, client_name, read_envelope, read_operation
+from kernel.mcp.modern_era import (
+    META_SUBSCRIPTION,
+    Discover,
+    Envelope,
+    Listen,
+    client_name,
+    read_envelope,
+    read_operation,
+)
 from kernel.mcp.params import CallTool
 from kernel.mcp.parts import Parts
 from kernel.mcp.results import ModernDress
+from kernel.mcp.subscriptions import Listening
 from kernel.mcp.waiting import await_answer
 from kernel.tools.service import Caller
 from kernel.wire import Answer, Exchange, StreamResponse, StreamWriter
@@ -105,8 +114,10 @@ class ModernService:
             retry = (("Retry-After", str(STREAM_RETRY_S)),)
             raise ProtocolError(INTERNAL_ERROR, "Too many listen streams are open", status=429, headers=retry)
         look = partial(self._parts.surface, call.caller, tools=operation.wants_tools, prompts=operation.wants_prompts)
+        final = self._dress.complete(call.method, {"_meta": {META_SUBSCRIPTION: call.request_id}})
+        listening = Listening(call.request_id, principal, operation, final)
 
         async def produce(writer: StreamWriter) -> None:
-            await subscriptions.serve_listen(exchange, call.request_id, operation, principal, look, writer)
+            await subscriptions.serve_listen(exchange, listening, look, writer)
 
         return StreamResponse(200, EVENT_HEADERS, produce)

@@ -11,6 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import trio
@@ -37,6 +38,21 @@ PROMPTS_CHANGED: Final = "notifications/prompts/list_changed"
 
 Look = Callable[[], Awaitable[dict[str, str]]]
 """Which notification stands for which digest, right now: method → digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """One listen request: whose it is, what it wants, and the result that ends it (dressed)."""
+
+    request_id: RequestId
+    principal: str
+    wanted: Listen
+    final: dict[str, Any]
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What marks every message of the stream."""
+        return {META_SUBSCRIPTION: self.request_id}
 
 
 class StreamPlaces:
@@ -129,25 +145,16 @@ class Subscriptions:
                     session.on_end.remove(stream.close)
                 self._sessions.release(session, now=self._clock.now())
 
-    async def serve_listen(
-        self,
-        exchange: Exchange,
-        request_id: RequestId,
-        filter_: Listen,
-        principal: str,
-        look: Look,
-        writer: StreamWriter,
-    ) -> None:
+    async def serve_listen(self, exchange: Exchange, listen: Listening, look: Look, writer: StreamWriter) -> None:
         """A listen stream: the acknowledgement first, then what was asked for, until the client or the server goes."""
-        async with self._open_stream(exchange, self.listeners, principal) as stream:
+        async with self._open_stream(exchange, self.listeners, listen.principal) as stream:
             if stream is None:
                 return
-            meta = {META_SUBSCRIPTION: request_id}
             # Looked at before the acknowledgement: a change while it is written is not lost.
             seen = await _attempt(look) or {}
-            await send(writer, sse_event(_acknowledgement(filter_, seen, meta)))
-            await self._follow(stream, look, seen, writer, {"_meta": meta}, None)
-            await send(writer, sse_event(result_message(request_id, {"resultType": "complete", "_meta": meta})))
+            await send(writer, sse_event(_acknowledgement(listen, seen)))
+            await self._follow(stream, look, seen, writer, {"_meta": listen.meta}, None)
+            await send(writer, sse_event(result_message(listen.request_id, listen.final)))
 
     @asynccontextmanager
     async def _open_stream(
@@ -206,12 +213,12 @@ async def _attempt(look: Look) -> dict[str, str] | None:
         return None
 
 
-def _acknowledgement(filter_: Listen, honoured: dict[str, str], meta: dict[str, Any]) -> dict[str, Any]:
+def _acknowledgement(listen: Listening, honoured: dict[str, str]) -> dict[str, Any]:
     notifications: dict[str, Any] = {}
-    if filter_.wants_tools:
+    if listen.wanted.wants_tools:
         notifications["toolsListChanged"] = True
-    if filter_.wants_prompts and PROMPTS_CHANGED in honoured:
+    if listen.wanted.wants_prompts and PROMPTS_CHANGED in honoured:
         notifications["promptsListChanged"] = True
     return notification_message(
-        "notifications/subscriptions/acknowledged", {"_meta": meta, "notifications": notifications}
+        "notifications/subscriptions/acknowledged", {"_meta": listen.meta, "notifications": notifications}
     )

@@ -56,6 +56,7 @@ async def test_a_client_with_forms_is_asked_and_an_accepted_form_runs_the_call_o
         (..., "confirmation_invalid", False),
         (None, "confirmation_invalid", False),
         ([], "confirmation_invalid", False),
+        (5, "confirmation_invalid", False),
         ({}, "confirmation_invalid", False),
         ({QUESTION: {"action": "accept", "content": {}}}, "confirmation_invalid", False),
         ({QUESTION: {"action": "accept", "content": {FIELD: "true"}}}, "confirmation_invalid", False),

@@ -270,6 +270,8 @@ async def test_a_listen_stream_acknowledges_first_and_marks_every_message(
         assert await stream.message() == {**CHANGED, "params": {"_meta": meta}}
         world.endpoint.close()
         (final,) = await stream.rest()
+        server = final["result"]["_meta"].pop("io.modelcontextprotocol/serverInfo")
+        assert server["name"] == "sisyphus-kernel"
         assert final == {"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete", "_meta": meta}}
         assert type(final["id"]) is type(id)
 
