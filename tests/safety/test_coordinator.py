@@ -883,3 +883,36 @@ async def test_a_creation_whose_answer_was_lost_says_which_stages_it_had_confirm
             error = await refusal(made_with_reserved_ids(world, answer=answer))
             assert error.code == "outcome_unknown"
             assert (error.details["reserved"]["avID"], error.details["stages"]) == ("a", ["inserted"])
+
+
+async def test_a_guard_is_asked_before_the_probe_and_not_for_a_replay_nor_a_read_back(tmp_path: Path) -> None:
+    """A removed target must not hide the receipt of its removal."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        asked: list[int] = []
+
+        async def guard() -> None:
+            asked.append(world.blocks.counts.get(READ, 0))
+
+        async def forbid() -> None:
+            raise ToolError("permission_denied", "no")
+
+        intent, write = world.update("b", "two")
+        intent.guard = guard
+        answer = await world.coordinator.preflight(intent)
+        intent.request_id, intent.credential = answer["requestId"], answer["expectedStateHash"]
+        intent.guard = forbid
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert (error.code, error.outer["transactionState"]) == ("permission_denied", "rejected")
+        intent.guard = guard
+        await world.coordinator.commit(intent, DirectGate(), write)
+        intent.guard = forbid
+        assert (await world.coordinator.commit(intent, DirectGate(), write))["replayed"] is True
+        assert asked == [0, 1]
+
+
+async def test_a_lost_answer_on_a_broken_disk_is_in_doubt_all_the_same(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        world.plan(Rule(f"host.after:{UPDATE}", "drop"), Rule("ledger.settle.before", "fail"))
+        assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
+        assert (await refusal(world.commit("b", "two", answer))).details["ledgerState"] == "unknown"

@@ -17,6 +17,14 @@ def test_expiry_is_exclusive() -> None:
     assert leases.resolve("s", "d", now=LEASE_TTL_S) is None
 
 
+def test_expired_leases_are_dropped_when_a_new_one_is_issued() -> None:
+    leases = Leases()
+    for number in range(3):
+        leases.issue(f"s{number}", "d", now=float(number), wall_ms=0)
+    leases.issue("new", "d", now=LEASE_TTL_S + 1, wall_ms=0)
+    assert len(leases) == 2
+
+
 def test_the_fifth_lease_of_a_scope_pushes_out_the_oldest() -> None:
     leases = Leases()
     for number in range(LEASES_PER_SCOPE_MAX + 1):
