@@ -14,6 +14,7 @@ from typing import Any
 from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
+from kernel.faults.trigger import current_call
 from kernel.host.base import Host, HostError
 from kernel.host.budget import ReadBudget
 from kernel.host.scoped import ScopedHost
@@ -183,6 +184,7 @@ class Tools:
 
     async def _performed(self, call: Asked, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
         configuration: Configuration = prepared.state["configuration"]
+        current_call.set((call.action.tool, call.action.name))
         try:
             configuration = await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
@@ -218,7 +220,11 @@ class Tools:
         if handling.guard is not None:
             await handling.guard(context, call.arguments)
         if call.policy.is_read:
-            return await handling.run(context, call.arguments)
+            found = await handling.run(context, call.arguments)
+            if isinstance(context.host, ScopedHost) and context.host.budget is not None:
+                # A handler that swallowed the excess must not pass a part off as the whole (R270).
+                context.host.budget.check()
+            return found
         return await self._behind_boundary(call, handling, context, ticket)
 
     async def _behind_boundary(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:

@@ -14,7 +14,7 @@ from kernel.tools.limits import INDEXING_WAITS_S
 from kernel.tools.notebook import child_document
 from kernel.tools.permissions import Level
 from kernel.tools.results import filtered_out
-from kernel.tools.windows import fidelity, window
+from kernel.tools.windows import window
 
 _DEPTH_HINT: Final = "Raise maxDepth, or ask for a deeper path, to see more."
 
@@ -129,7 +129,7 @@ async def get_doc(context: ToolContext, arguments: Arguments) -> Any:
     head["hPath"] = await context.call("/api/filetree/getHPathByID", id=block_id)
     blocks = await context.call("/api/block/getChildBlocks", id=block_id) or []
     again = {"action": "get_doc", "id": block_id, "mode": "markdown"}
-    return {**head, **window(blocks, arguments, again), **await databases(context, blocks), **fidelity(blocks)}
+    return {**head, **window(blocks, arguments, again)}
 
 
 async def databases(context: ToolContext, blocks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kernel.tools import block, document, file, flashcard, fs, mascot, notebook, search, system, tag
+from kernel.tools import av, block, document, file, flashcard, fs, mascot, notebook, search, system, tag
 from kernel.tools.context import Handling
 
 HANDLERS: Final[dict[str, Handling]] = {
@@ -12,6 +12,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     **notebook.HANDLERS,
     **document.HANDLERS,
     **block.HANDLERS,
+    **av.HANDLERS,
     **file.HANDLERS,
     **search.HANDLERS,
     **tag.HANDLERS,

@@ -54,3 +54,8 @@ FORM_ARGUMENT_CHARS_MAX: Final = 1800
 STATISTICS_S_MAX: Final = 5.0
 # A pattern looks at this much of a line: its cost grows with the square of it.
 REGEX_LINE_CHARS_MAX: Final = 10_000
+
+# --- databases: a change shows in a read after one of these waits, or not at all ---
+AV_SHOWS_AFTER_WAITS_S: Final = (0.0, 0.05, 0.1, 0.2, 0.4, 0.8)
+AV_RENDER_PAGE_SIZE_DEFAULT: Final = 10
+AV_SEARCH_SCANNED_MAX: Final = 32

@@ -75,12 +75,14 @@ _ITEM_NOISE: Final = frozenset(
         "flashcardCount",
     ]
 )
+# What databases hold is what was asked for; only icons are bookkeeping there.
+_DATABASE_NOISE: Final = frozenset({"icon"})
 _HIT_KEYS: Final = ("id", "type", "subtype", "hPath", "path", "notebookName")
 _HIT_TEXTS: Final = ("plainContent", "excerpt", "content")
 # Under this key a payload carries an MCP image, which becomes a content item of its own.
 IMAGE_KEY: Final = "_image"
 # Actions whose payload is handed over as it is.
-WHOLE: Final = frozenset({"extension", "timeline", "system.conf", "search.query_sql", "av.get"})
+WHOLE: Final = frozenset({"extension", "timeline", "system.conf", "search.query_sql"})
 
 
 def text_of(value: Any) -> str:
@@ -95,7 +97,10 @@ def structured_of(value: Any) -> dict[str, Any]:
 
 def success(payload: Any, *, key: str, is_write: bool, slims: bool = True) -> ToolResult:
     """The result of ``tool.action`` (``key``)."""
-    slimmed = slim(payload) if slims and key not in WHOLE and key.split(".", 1)[0] not in WHOLE else payload
+    tool = key.split(".", 1)[0]
+    slimmed = payload
+    if slims and key not in WHOLE and tool not in WHOLE:
+        slimmed = slim(payload, noise=_DATABASE_NOISE if tool == "av" else _ITEM_NOISE)
     images = []
     if isinstance(slimmed, dict) and IMAGE_KEY in slimmed:
         slimmed = dict(slimmed)
@@ -109,10 +114,10 @@ def failure(payload: dict[str, Any], *, text: str | None = None) -> ToolResult:
     return ToolResult([{"type": "text", "text": text or text_of(payload)}], payload, is_error=True)
 
 
-def slim(payload: Any) -> Any:
-    """A payload without bookkeeping."""
+def slim(payload: Any, *, noise: frozenset[str] = _ITEM_NOISE) -> Any:
+    """A payload without bookkeeping; ``noise`` are the keys that items of lists lose."""
     if isinstance(payload, list):
-        return [_slim_item(item) for item in payload]
+        return [_slim_item(item, noise) for item in payload]
     if not isinstance(payload, dict):
         return payload
     if payload.get("success") is True:
@@ -122,25 +127,25 @@ def slim(payload: Any) -> Any:
         if isinstance(safety, dict) and safety.get("writeSafetyMode") == "strict":
             kept["safety"] = safety
         return kept
-    return {key: _slim_nested(value) for key, value in payload.items() if key not in _TOP_NOISE}
+    return {key: _slim_nested(value, noise) for key, value in payload.items() if key not in _TOP_NOISE}
 
 
-def _slim_nested(value: Any) -> Any:
+def _slim_nested(value: Any, noise: frozenset[str]) -> Any:
     if isinstance(value, list):
-        return [_slim_item(item) for item in value]
+        return [_slim_item(item, noise) for item in value]
     if isinstance(value, dict):
-        return {key: _slim_nested(item) for key, item in value.items()}
+        return {key: _slim_nested(item, noise) for key, item in value.items()}
     return value
 
 
-def _slim_item(item: Any) -> Any:
+def _slim_item(item: Any, noise: frozenset[str]) -> Any:
     if not isinstance(item, dict):
-        return _slim_nested(item)
-    if is_hit(item):
+        return _slim_nested(item, noise)
+    if noise is not _DATABASE_NOISE and is_hit(item):
         hit = {key: item[key] for key in _HIT_KEYS if key in item}
         text = next((key for key in _HIT_TEXTS if key in item), None)
         return hit if text is None else {**hit, text: item[text]}
-    return {key: _slim_nested(value) for key, value in item.items() if key not in _ITEM_NOISE}
+    return {key: _slim_nested(value, noise) for key, value in item.items() if key not in noise}
 
 
 def is_hit(item: Mapping[str, Any]) -> bool:
