@@ -80,20 +80,20 @@ class ScopedHost:
         """Nothing to close: the host belongs to the application."""
 
     async def _counted(self, send: Callable[[], Awaitable[T]], *, writes: bool) -> T:
-        waits_s = () if writes else self._retry_waits_s
-        for wait_s in (*waits_s, None):
+        waits_s = iter(() if writes else self._retry_waits_s)
+        while True:
             self._before(writes=writes)
             try:
                 answer = await send()
             except HostError as error:
                 self._ticket.check_cancelled()
+                wait_s = next(waits_s, None)
                 if wait_s is None or not _may_retry(error):
                     raise
-                await trio.sleep(wait_s)
             else:
                 self._after(answer)
                 return answer
-        raise AssertionError("the last try returns or raises")
+            await trio.sleep(wait_s)
 
     def _before(self, *, writes: bool) -> None:
         self._ticket.check_cancelled()

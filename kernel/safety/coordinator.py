@@ -18,7 +18,7 @@ from typing import Any
 
 from kernel.clock import Clock
 from kernel.errors import ToolError
-from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger, current_call
+from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger
 from kernel.host.base import HostApiError, HostError
 from kernel.safety.commit import Commit, in_doubt_error
 from kernel.safety.digest import state_digest
@@ -69,7 +69,6 @@ class WriteCoordinator:
             ToolError: what the probe raised, ``write_ledger_unavailable``, ``write_ledger_capacity``,
                 ``request_id_collision``. Nothing is executed in any case.
         """
-        current_call.set((intent.tool, intent.action))
         seen, state = await self._guarded_look(intent)
         await self._visit("preflight.probed")
         row = await self._issue(binding_of(intent), seen)
@@ -87,7 +86,6 @@ class WriteCoordinator:
             ToolError: see the specification's table of failures; ``outer`` says whether anything was attempted.
             scheduler.ticket.RequestCancelled: cancelled before the boundary; id and lease are untouched.
         """
-        current_call.set((intent.tool, intent.action))
         request_id = checked_request_id(intent.request_id)
         row = await self._row_of(request_id, binding_of(intent))
         if row.state is not WriteState.ISSUED:

@@ -14,12 +14,14 @@ import pytest
 
 from kernel.clock import ManualClock
 from kernel.endpoints import is_write
+from kernel.errors import ToolError
 from kernel.host.embedded import EmbeddedHost
 from kernel.ids import SeededIds
 from kernel.safety.open import open_coordinator
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.push import PushHub
-from kernel.tools.call import ToolParts, Tools
+from kernel.tools.call import HANDLERS, ToolParts, Tools
+from kernel.tools.context import Handling
 from kernel.tools.permissions import Level
 from kernel.workspace.workspace import Workspace
 from scheduler.scheduler import Scheduler, open_scheduler
@@ -284,3 +286,27 @@ async def test_arguments_are_checked_before_anything_is_issued(fast_path: Path) 
             assert is_error
             assert answer["error"]["code"] == "validation_error"
             assert "requestId" not in answer
+
+
+async def test_a_read_over_its_budget_is_no_success_although_its_handler_swallowed_the_excess(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R270, with a handler that does exactly that."""
+
+    async def swallowing(context: Any, _arguments: Any) -> dict[str, Any]:
+        read = 0
+        for _ in range(200):
+            try:
+                await context.call("/api/system/version")
+                read += 1
+            except ToolError:
+                continue
+        return {"read": read}
+
+    async with open_whole(fast_path) as whole:
+        monkeypatch.setitem(HANDLERS, "system.get_version", Handling(swallowing))
+        answer, is_error = await whole.call("system", {"action": "get_version"})
+        assert is_error
+        assert answer["error"]["code"] == "read_budget_exceeded"
+        assert answer["complete"] is False
+        assert "read" not in answer
