@@ -222,6 +222,22 @@ async def test_the_end_of_the_server_cancels_what_would_not_outlive_its_client()
         assert world.scheduler.statistics().cancelled_holding_slots == 1
 
 
+async def test_a_handshake_call_outlives_the_connection_it_came_by() -> None:
+    async with open_world() as world:
+        session = await world.initialize()
+        with trio.CancelScope() as scope:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(world.old_call, session, "slow")
+                await trio.testing.wait_all_tasks_blocked()
+                scope.cancel()
+        assert world.scheduler.statistics().cancelled_holding_slots == 0
+        assert world.endpoint.statistics()["busy"] == 1
+        world.tools.release.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert in_flight(world) == 0
+        assert world.endpoint.statistics()["busy"] == 0
+
+
 # --- sessions and their calls ---
 
 
