@@ -304,7 +304,16 @@ async def duplicate(context: ToolContext, arguments: Arguments) -> Written:
         "insertedAfter": anchor,
         "semantics": semantics,
     }
-    return Written(payload, changed=True)
+    return Written(payload, changed=True, creates=True)
+
+
+def duplicate_confirms(context: ToolContext, arguments: Arguments) -> Any:
+    """The block that shows the copy is there."""
+
+    async def confirm(outcome: Any) -> bool:
+        return bool(await context.call("/api/block/checkBlockExist", id=str(outcome.payload.get("blockID"))))
+
+    return confirm
 
 
 _WRITE: Final = on_database(Level.WRITE)
@@ -317,5 +326,5 @@ HANDLERS: Final[dict[str, Handling]] = {
     "av.set_cells": Handling(set_cells, _guard_cells),
     "av.set_column_options": Handling(set_column_options, _WRITE),
     "av.duplicate_rows": Handling(duplicate_rows, _guard_rows),
-    "av.duplicate": Handling(duplicate, both(_WRITE, on_block(Level.WRITE, "previousID"))),
+    "av.duplicate": Handling(duplicate, both(_WRITE, on_block(Level.WRITE, "previousID")), confirms=duplicate_confirms),
 }
