@@ -423,7 +423,7 @@ def test_memoised_and_live_paths_agree_with_h11_alone_on_any_bytes(pieces: list[
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None)
+@settings(max_examples=3_000, deadline=None)
 @given(streams(), st.booleans())
 def test_memoised_and_live_paths_agree_with_h11_alone_on_many_bytes(pieces: list[bytes], ends: bool) -> None:
     check_against_h11(pieces, ends)
