@@ -20,7 +20,7 @@ from kernel.workspace.tree import Node
 DRAWN_LANGUAGES: Final = frozenset(
     {"mermaid", "echarts", "abc", "graphviz", "mindmap", "flowchart", "plantuml", "infographic"}
 )
-_NOT_SHOWN: Final = frozenset({"id", "heading-fold"})
+_NOT_SHOWN: Final = frozenset({"id"})
 _EDITABLE: Final = '<div contenteditable="true" spellcheck="false">'
 _ALIGNS: Final = ("", "left", "center", "right")
 _TABLE_TAIL: Final = (
