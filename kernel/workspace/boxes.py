@@ -97,7 +97,7 @@ def remove_box(workspace: Workspace, box: str) -> None:
         if "assets" in inner.split("/")[:-1]:
             asset = inner.split("assets/", 1)[1]
             workspace.files.copy(path, f"{DATA}/assets/{asset}")
-    workspace.files.rename(folder, f"{history_dir(workspace, 'delete')}/{box}")
+    workspace.files.merge(folder, f"{history_dir(workspace, 'delete')}/{box}")
     workspace.notebooks.forget_one(box)
 
 

@@ -32,7 +32,7 @@ UNTITLED: Final = "Untitled"
 TITLE_TOO_LONG: Final = "Maximum length is limited to 512 characters"
 DUPLICATED: Final = "Duplicated filename"
 TOO_DEEP: Final = "The current settings do not allow the creation of sub-documents under a document 7 levels deep"
-HIDDEN_NAME: Final = "Filename can not start with ."
+HIDDEN_NAME: Final = "Cannot create a file starting with ."
 BOX_DOCUMENT_FIXED: Final = "The top-level notebook document cannot be removed or moved"
 QUERY_FAILED: Final = "Query notebook failed"
 TITLE_EMPTY: Final = "custom-sy-title-empty"
@@ -256,8 +256,8 @@ def remove_document(workspace: Workspace, box: str, path: str) -> list[str]:
     kept = f"{history_dir(workspace, 'delete')}/{box}"
     folder = without_suffix(path)
     if workspace.files.is_dir(f"{DATA}/{box}{folder}"):
-        workspace.files.rename(f"{DATA}/{box}{folder}", f"{kept}{folder}")
-    workspace.files.rename(f"{DATA}/{box}{path}", f"{kept}{path}")
+        workspace.files.merge(f"{DATA}/{box}{folder}", f"{kept}{folder}")
+    workspace.files.merge(f"{DATA}/{box}{path}", f"{kept}{path}")
     for root_id in gone:
         workspace.removed(root_id)
     remove_from_sort(workspace, box, gone)

@@ -244,6 +244,20 @@ class Files:
             self._pending[target + pending[len(source) :]] = self._pending.pop(pending)
         self._unsynced_dirs |= {parent_of(source), parent_of(target)}
 
+    def merge(self, source: str, target: str) -> None:
+        """Move a file or a folder like ``rename``, but into what the target folder already holds.
+
+        Raises:
+            FileNotFoundError: there is no source.
+            StorageError: the disk refused.
+        """
+        if not self.is_dir(source) or not self.is_dir(target):
+            self.rename(source, target)
+            return
+        for entry in self.list(source):
+            self.merge(f"{source}/{entry.name}", f"{target}/{entry.name}")
+        self.remove(source)
+
     def copy(self, source: str, target: str) -> None:
         """Copy a file or a folder. Raises FileNotFoundError."""
         found = self.stat(checked(source))

@@ -58,7 +58,8 @@ def dom_of_block(node: Node) -> str:
     """Editor DOM of one block as getBlockDOM gives it."""
     if node.type == "NodeDocument":
         return render_dom(node.children, first_index=ROOT_INDEX_FIRST)
-    return render_dom([node], first_index=ROOT_INDEX_FIRST)
+    is_top = node.parent is not None and node.parent.type == "NodeDocument"
+    return render_dom([node], first_index=ROOT_INDEX_FIRST if is_top else None)
 
 
 def kramdown_of(node: Node, mode: Mode) -> str:

@@ -13,9 +13,14 @@ from kernel.workspace.tree import Node
 from kernel.workspace.workspace import Document
 
 LEVEL_MAX: Final = 6
-ONLY_TOP_LEVEL: Final = "Only supports moving headings at the first level under the root node of the document"
-ONLY_TO_TOP_LEVEL: Final = "Only supports moving to headings at the first level under the root node of the document"
-NOT_INTO_ITSELF: Final = "Cannot move to its own sub-heading"
+ONLY_TOP_LEVEL: Final = (
+    "The current drag-and-drop heading is located in the container block and the drag-and-drop operation cannot be "
+    "performed"
+)
+ONLY_TO_TOP_LEVEL: Final = (
+    "The target heading is located in the container block and cannot be used as a drop point"
+)
+NOT_INTO_ITSELF: Final = "Drag to its subheading is not supported"
 
 
 def move_outline_heading(edit: Edit, operation: Operation) -> None:

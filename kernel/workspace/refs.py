@@ -11,7 +11,7 @@ from kernel.workspace.events import MAIN
 from kernel.workspace.limits import ANCHOR_RUNES_MAX
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES
-from kernel.workspace.render.content import first_leaf, plain_content
+from kernel.workspace.render.content import anchor_content, first_leaf
 from kernel.workspace.tree import Node
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def ref_text(node: Node) -> str:
 
 def block_text(node: Node) -> str:
     """The text of a block on one line, html-escaped; of a block of images only, their titles."""
-    text = _escaped(html.unescape(plain_content(node).strip().replace("\n", ""))).strip()
+    text = _escaped(html.unescape(anchor_content(node).strip().replace("\n", ""))).strip()
     if text:
         return text
     shown = []

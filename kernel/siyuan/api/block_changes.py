@@ -108,8 +108,10 @@ def _type_of(call: Call, block_id: str) -> str | None:
 
 
 # --- doing ---------------------------------------------------------------------------------------------------------
-def run(call: Call, transactions: list[Transaction], *, tells: bool = True) -> list[dict[str, Any]]:
+def run(call: Call, transactions: list[Transaction], *, tells: bool = True) -> list[dict[str, Any]] | None:
     """Do transactions one after the other and tell every window; failures are only heard over the sockets."""
+    if not transactions:
+        return None
     workspace = call.kernel.workspace
     for transaction in transactions:
         perform(workspace, transaction)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.block_json import block_json
-from kernel.workspace.documents import history_dir, keep_version
+from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import bookmark_labels, bookmarked
 from kernel.workspace.names import escaped_attribute, unescaped_attribute
 from kernel.workspace.render.outline import heading_name
@@ -78,7 +78,7 @@ async def _change(call: Call, old: str, new: str) -> None:
         ]
         if not found:
             continue
-        keep_version(workspace, root_id, history_dir(workspace, "replace"))
+        keep_version(workspace, root_id, "replace")
         for node in found:
             if new:
                 node.properties["bookmark"] = escaped_attribute(new)

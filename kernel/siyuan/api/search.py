@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import read_in_thread, settled_index
 from kernel.workspace.block_json import block_json, with_notebook_name, without_own_title
-from kernel.workspace.documents import history_dir, keep_version, rename_document
+from kernel.workspace.documents import keep_version, rename_document
 from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
 from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.inlines import parse_inlines
@@ -322,7 +322,7 @@ def _replace(call: Call, ids: Sequence[str], change: Replacement) -> None:
         if root_id is None:
             continue
         if root_id not in changed:
-            keep_version(workspace, root_id, history_dir(workspace, "replace"))
+            keep_version(workspace, root_id, "replace")
         document = workspace.edit(root_id)
         node = document.node(block_id)
         if node is None:

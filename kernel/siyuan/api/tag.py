@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
-from kernel.workspace.documents import history_dir, keep_version
+from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import all_tag_labels, tagged_roots
 from kernel.workspace.tags import remove_tag as remove_from
 from kernel.workspace.tags import rename_tag as rename_in
@@ -59,7 +59,7 @@ async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> Non
             continue
         document = workspace.edit(root_id)
         if change(document.root):
-            keep_version(workspace, root_id, history_dir(workspace, "replace"))
+            keep_version(workspace, root_id, "replace")
             workspace.save(document)
             workspace.emit("reload", root_id, to=("protyle",))
 

@@ -41,6 +41,15 @@ def plain_content(node: Node, *, view_text: ViewText = no_view_text, keeps_asset
     return "".join(collector.parts)
 
 
+def anchor_content(node: Node) -> str:
+    """The text of a block as an anchor to it shows it: raw, and without where its links lead."""
+    if node.type in ("NodeDocument", "NodeAttributeView"):
+        return plain_content(node)
+    collector = _Collector(keeps_asset_paths=False, is_anchor=True)
+    collector.add(node)
+    return "".join(collector.parts)
+
+
 def first_leaf(node: Node) -> Node | None:
     """The first block below a container that is no container itself."""
     for below in node.walk():
@@ -76,7 +85,8 @@ def mark_content(mark: Node) -> str:
 class _Collector:
     """Gathers the text in document order. ``had_blank``: nothing but containers since the last blank for one."""
 
-    def __init__(self, keeps_asset_paths: bool) -> None:
+    def __init__(self, keeps_asset_paths: bool, *, is_anchor: bool = False) -> None:
+        self.is_anchor = is_anchor
         self.parts: list[str] = []
         self.had_blank = False
         self.keeps_asset_paths = keeps_asset_paths
@@ -112,7 +122,7 @@ class _Collector:
     def _leaf(self, node: Node) -> None:
         kind = node.type
         if kind == "NodeText":
-            self.parts.append(visible_text(node))
+            self.parts.append(node.data if self.is_anchor else visible_text(node))
         elif kind == "NodeTextMark":
             self._mark(node)
         elif kind in ("NodeMathBlockContent", "NodeHTMLBlock", "NodeEmojiAlias"):
@@ -135,10 +145,10 @@ class _Collector:
     def _mark(self, node: Node) -> None:
         text = mark_content(node)
         types = inlines.mark_types(node)
-        if "block-ref" in types:
+        if "block-ref" in types and not self.is_anchor:
             text = html.unescape(text)
         self.parts.append(f"#{text}#" if "tag" in types else text)
-        if "a" not in types:
+        if "a" not in types or self.is_anchor:
             return
         if title := str(node.fields.get("TextMarkATitle", "")):
             self.parts.append(f" {html.unescape(title)}")
