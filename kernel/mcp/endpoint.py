@@ -98,9 +98,8 @@ class MCPEndpoint:
         self.subscriptions.announce()
 
     def close(self) -> None:
-        """End all sessions and streams, in order (shutdown)."""
+        """End all notification and listen streams (shutdown). Calls are the scheduler's: they may still be drained."""
         self.subscriptions.close()
-        self.sessions.end_all()
 
     def statistics(self) -> dict[str, int]:
         """Counts for /health."""

@@ -118,10 +118,6 @@ class SessionTable:
             if session.is_expired(now):
                 self.end(session)
 
-    def end_all(self) -> None:
-        for session in list(self._sessions.values()):
-            self.end(session)
-
     def statistics(self) -> dict[str, int]:
         """Counts for /health: sessions, and how many of them are busy."""
         return {"sessions": len(self._sessions), "busy": sum(1 for s in self._sessions.values() if s.use_count)}

@@ -138,6 +138,15 @@ async def test_a_stream_whose_configuration_cannot_be_read_at_first_says_nothing
         assert (await world.ask("GET", get_headers(session))).body == b""
 
 
+async def test_closing_the_endpoint_leaves_running_calls_to_be_drained() -> None:
+    async with open_world() as world:
+        session = await world.initialize()
+        pending = await world.start(lambda: world.old_call(session, "slow"))
+        world.endpoint.close()
+        world.tools.release.set()
+        assert (await pending.wait()).result["structuredContent"]["tool"] == "slow"
+
+
 async def test_an_open_stream_keeps_its_session_busy(autojump_clock: trio.testing.MockClock) -> None:
     async with open_world(sessions=SessionTable(sessions_max=2)) as world:
         session = await world.initialize()
