@@ -65,6 +65,8 @@ class Commit:
         self._previous = None if lease is None else lease.digest
         self._is_abandoned = False
         self._is_settling = False
+        # What guard and probe sent (nothing, as far as the endpoint table is right) is no part of the write.
+        self._sent_before = intent.writes_sent() if intent.writes_sent is not None else 0
 
     @property
     def known(self) -> dict[str, Any]:
@@ -136,7 +138,7 @@ class Commit:
         """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
         if self._is_abandoned:
             return False
-        sent = None if self._intent.writes_sent is None else self._intent.writes_sent()
+        sent = None if self._intent.writes_sent is None else self._intent.writes_sent() - self._sent_before
         if sent == 0:
             return True
         if sent is None and isinstance(error, ToolError) and error.code in _REFUSALS:
