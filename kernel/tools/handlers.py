@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kernel.tools import av, block, document, file, flashcard, fs, mascot, notebook, search, system, tag
+from kernel.tools import av, block, document, file, flashcard, fs, mascot, notebook, search, system, tag, timeline
 from kernel.tools.context import Handling
 
 HANDLERS: Final[dict[str, Handling]] = {
@@ -16,6 +16,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     **file.HANDLERS,
     **search.HANDLERS,
     **tag.HANDLERS,
+    **timeline.HANDLERS,
     **system.HANDLERS,
     **flashcard.HANDLERS,
     **mascot.HANDLERS,
