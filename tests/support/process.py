@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,17 +80,33 @@ async def _first_line(process: trio.Process) -> bytes:
 
 
 @asynccontextmanager
+async def kernels(workspace: Path) -> AsyncIterator[Callable[..., Awaitable[KernelProcess]]]:
+    """Start one kernel after another on a workspace (``await start(*options)``); none outlives the block."""
+    started: list[KernelProcess] = []
+
+    async def start(*options: str) -> KernelProcess:
+        started.append(await start_kernel(workspace, *options))
+        return started[-1]
+
+    try:
+        yield start
+    finally:
+        with trio.CancelScope(shield=True):
+            for kernel in started:
+                if kernel.process.returncode is None:
+                    kernel.process.kill()
+                await kernel.process.wait()
+                assert kernel.process.stdout is not None
+                await kernel.process.stdout.aclose()
+
+
+@asynccontextmanager
 async def running_kernel(workspace: Path, *options: str) -> AsyncIterator[KernelProcess]:
     """A kernel for the length of a block; it must end with exit code 0."""
-    kernel = await start_kernel(workspace, *options)
-    try:
+    async with kernels(workspace) as start:
+        kernel = await start(*options)
         yield kernel
         assert await kernel.stop() == 0
-    finally:
-        if kernel.process.returncode is None:
-            kernel.process.kill()
-            with trio.CancelScope(shield=True):
-                await kernel.process.wait()
 
 
 def body_of(answer: dict[str, Any]) -> dict[str, Any]:
