@@ -6,6 +6,7 @@ One object per kernel, kept in ``kernel.state``. Its file lies in ``temp/`` and 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +29,7 @@ INDEX_PATH: Final = "temp/sisyphus-index.db"
 _STATE: Final = "notes_index"
 # Documents indexed before other tasks may run: a fresh start with many documents must not hold up the loop.
 _DOCUMENTS_PER_STEP: Final = 16
+_memory_names = itertools.count()
 # How a user's statement is run: in a thread, or inline under simulation.
 Runner = Callable[[Callable[[], T]], Awaitable[T]]
 
@@ -121,7 +123,7 @@ def _connector(workspace: Workspace) -> Callable[[], apsw.Connection]:
     path = workspace.files.absolute(INDEX_PATH)
     if not os.path.isdir(os.path.dirname(path)):
         # A workspace in memory: so is its index, shared by the connections of this process alone.
-        name = f"file:/{id(workspace):x}?vfs=memdb"
+        name = f"file:/notes-{next(_memory_names)}?vfs=memdb"
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
         return lambda: apsw.Connection(name, flags=flags)
     for suffix in ("", "-wal", "-shm"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cmp_to_key
 from typing import Any
 
 from kernel.workspace.names import unescaped_attribute
@@ -12,6 +13,8 @@ from kernel.workspace.notebooks import compare_names, natural_key
 from kernel.workspace.render.inlines import is_mark, mark_text
 from kernel.workspace.tree import Node
 
+# What a tag or bookmark in ASCII may not hold: it would be read as Markdown. (Line breaks count.)
+MARKERS = frozenset("*_[]\n!\\`<>&~${}()=#^")
 NAME_ASC, NAME_DESC, ALPHANUM_ASC, ALPHANUM_DESC, COUNT_ASC, COUNT_DESC = 0, 1, 4, 5, 7, 8
 
 
@@ -60,13 +63,16 @@ def tags_json(level: dict[str, Tag], sort: int) -> list[dict[str, Any]] | None:
 
 def _key(sort: int) -> Callable[[Tag], Any]:
     if sort in (NAME_ASC, NAME_DESC):
-        from functools import cmp_to_key
-
         by_name = cmp_to_key(compare_names)
         return lambda tag: by_name(tag.name)
     if sort in (COUNT_ASC, COUNT_DESC):
         return lambda tag: tag.count
     return lambda tag: natural_key(tag.name)
+
+
+def first_marker(label: str) -> str:
+    """The first Markdown character in a new tag or bookmark, "" for none; other scripts are not looked at."""
+    return next((letter for letter in label if letter in MARKERS), "") if label.isascii() else ""
 
 
 def rename_tag(root: Node, old: str, new: str) -> bool:

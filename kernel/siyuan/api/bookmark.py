@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.siyuan.api.tag import refuse_markers
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.block_json import block_json
@@ -52,7 +53,9 @@ async def get_bookmark_labels(call: Call) -> Any:
 
 async def rename_bookmark(call: Call) -> Any:
     old = call.arguments.required_str("oldBookmark", may_be_empty=True)
-    new = call.arguments.required_str("newBookmark", may_be_empty=True).strip()
+    new = call.arguments.required_str("newBookmark", may_be_empty=True)
+    refuse_markers(new)
+    new = new.strip()
     if not new:
         raise ApiError(BOOKMARK_EMPTY, -1, {"closeTimeout": MESSAGE_MS})
     if old != new:

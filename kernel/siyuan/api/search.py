@@ -9,7 +9,6 @@ from kernel.siyuan.notes_index import read_in_thread, settled_index
 from kernel.workspace.block_json import block_json, with_notebook_name, without_own_title
 from kernel.workspace.documents import keep_version, rename_document
 from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
-from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.inlines import parse_inlines
 from kernel.workspace.marking import escaped, marked
 from kernel.workspace.names import unescaped_attribute
@@ -291,11 +290,7 @@ async def find_replace(call: Call) -> Any:
     if query.method == REGEX and pattern is None:
         return
     is_case_sensitive = settings_of(call.kernel).is_case_sensitive
-    context = context_of(call.kernel.workspace)
-    change = Replacement(
-        keyword, text, kinds, pattern, is_case_sensitive, inlines=lambda changed: parse_inlines(changed, context)
-    )
-    _replace(call, ids, change)
+    _replace(call, ids, Replacement(keyword, text, kinds, pattern, is_case_sensitive, inlines=parse_inlines))
 
 
 async def _ids_everywhere(call: Call, query: SearchQuery, keyword: str) -> list[str]:

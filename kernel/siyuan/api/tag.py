@@ -8,9 +8,9 @@ from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import all_tag_labels, tagged_roots
+from kernel.workspace.tags import first_marker, tag_tree, tags_json
 from kernel.workspace.tags import remove_tag as remove_from
 from kernel.workspace.tags import rename_tag as rename_in
-from kernel.workspace.tags import tag_tree, tags_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
     from kernel.workspace.tree import Node
 
+HAS_MARKER: Final = "Do not include Markdown syntax marker [{}]"
 TAG_EMPTY: Final = "Tag cannot be empty"
 MESSAGE_MS: Final = 5000
 
@@ -37,7 +38,8 @@ async def get_tag(call: Call) -> Any:
 
 async def rename_tag(call: Call) -> Any:
     old = call.arguments.required_str("oldLabel", may_be_empty=True)
-    new = call.arguments.required_str("newLabel", may_be_empty=True)
+    new = call.arguments.required_str("newLabel")
+    refuse_markers(new)
     new = new.removeprefix("/").removesuffix("/").strip()
     if not new:
         raise ApiError(TAG_EMPTY, -1, {"closeTimeout": MESSAGE_MS})
@@ -49,6 +51,13 @@ async def remove_tag(call: Call) -> Any:
     label = call.arguments.required_str("label", may_be_empty=True)
     if label:
         await _change(call, label, lambda root: remove_from(root, label))
+
+
+def refuse_markers(label: str) -> None:
+    """A new tag or bookmark must not read as Markdown."""
+    marker = first_marker(label)
+    if marker:
+        raise ApiError(HAS_MARKER.format(marker), -1, {"closeTimeout": MESSAGE_MS})
 
 
 async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> None:

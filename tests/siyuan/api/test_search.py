@@ -1,0 +1,140 @@
+"""/api/search: finding blocks by text, typing references, and replacing."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from kernel.siyuan.push import PushSession
+from tests.siyuan.kernel_in_memory import MemoryKernel
+
+
+async def _found(kernel: MemoryKernel, query: str, **options: Any) -> list[tuple[str, str]]:
+    answer = await kernel.call("search/fullTextSearchBlock", query=query, **options)
+    return [(block["type"], block["content"]) for block in answer["blocks"]]
+
+
+async def _library(kernel: MemoryKernel) -> str:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Fruit", "# Apple\n\nAn apple a day\n\n- apple pie")
+    await kernel.document(box, "/Tools", "A saw and an apple corer\n\n```py\napple()\n```")
+    return box
+
+
+@pytest.mark.parametrize(
+    ("method", "query"),
+    [
+        (0, "apple pie"),
+        (1, "apple AND pie"),
+        (2, "SELECT * FROM blocks WHERE content LIKE '%apple pie%'"),
+        (3, "ap+le p"),
+    ],
+)
+async def test_each_method_finds_the_block(kernel: MemoryKernel, method: int, query: str) -> None:
+    await _library(kernel)
+    answer = await kernel.call("search/fullTextSearchBlock", query=query, method=method)
+    texts = {re.sub("</?mark>", "", block["content"]) for block in answer["blocks"]}
+    assert "apple pie" in texts
+    assert "apple corer" not in "".join(texts)
+    assert answer["matchedRootCount"] == 1
+    assert answer["pageCount"] == 1
+
+
+async def test_only_the_chosen_types_and_places_are_searched(kernel: MemoryKernel) -> None:
+    box = await _library(kernel)
+    other = await kernel.notebook("Other")
+    await kernel.document(other, "/Else", "apple")
+    found = await _found(kernel, "apple", types={"codeBlock": True})
+    assert [kind for kind, _ in found] == ["NodeCodeBlock"]
+    assert len(await _found(kernel, "apple", types={"paragraph": True}, paths=[other])) == 1
+    assert len(await _found(kernel, "apple", types={"paragraph": True}, paths=[box])) == 3
+
+
+async def test_hits_are_marked_and_counted_and_come_in_pages(kernel: MemoryKernel) -> None:
+    await _library(kernel)
+    chosen = {"types": {"paragraph": True}, "pageSize": 2}
+    first = await kernel.call("search/fullTextSearchBlock", query="apple", page=1, **chosen)
+    second = await kernel.call("search/fullTextSearchBlock", query="apple", page=2, **chosen)
+    assert (first["matchedBlockCount"], first["matchedRootCount"], first["pageCount"]) == (3, 2, 2)
+    assert len({block["id"] for page in (first, second) for block in page["blocks"]}) == 3
+    assert all("<mark>apple</mark>" in block["content"] for block in first["blocks"])
+
+
+async def test_hits_are_grouped_under_their_documents(kernel: MemoryKernel) -> None:
+    await _library(kernel)
+    answer = await kernel.call(
+        "search/fullTextSearchBlock", query="apple", types={"paragraph": True, "heading": True}, groupBy=1
+    )
+    assert {root["hPath"]: len(root["children"]) for root in answer["blocks"]} == {"/Fruit": 3, "/Tools": 1}
+
+
+async def test_typing_a_reference_offers_blocks_by_name_alias_and_text(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "plain\n\nsecond")
+    first, second = await kernel.children(root_id)
+    await kernel.call("attr/setBlockAttrs", id=first, attrs={"name": "needle"})
+    answer = await kernel.call("search/searchRefBlock", id=second, rootID=root_id, k="needle", beforeLen=12)
+    assert [(block["id"], block["refText"]) for block in answer["blocks"]] == [(first, "needle")]
+    assert answer["newDoc"] is True
+    assert answer["k"] == "needle"
+
+
+async def test_tags_are_found_by_a_piece_of_their_label(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Doc", "#alpha/beta# #gamma#")
+    assert await kernel.call("search/searchTag", k="bet") == {"tags": ["alpha/<mark>bet</mark>a"], "k": "bet"}
+    assert (await kernel.call("search/searchTag", k=""))["tags"] == ["alpha/beta", "gamma"]
+
+
+async def test_references_to_nothing_are_listed(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    target = await kernel.document(box, "/Target", "text")
+    source = await kernel.document(box, "/Source", f"(({target} 'here'))\n\n((20200101000000-zzzzzzz 'gone'))")
+    answer = await kernel.call("search/listInvalidBlockRefs")
+    broken = (await kernel.children(source))[1]
+    assert ([block["id"] for block in answer["blocks"]], answer["matchedBlockCount"]) == ([broken], 1)
+    await kernel.call("filetree/removeDocByID", id=target)
+    assert (await kernel.call("search/listInvalidBlockRefs"))["matchedBlockCount"] == 2
+
+
+async def test_replacing_changes_every_hit_and_keeps_the_versions_before(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Cat", "a cat\n\nno dog\n\n**cat** and `cat`")
+    frames: list[dict[str, Any]] = []
+    kernel.kernel.push.add(PushSession("app", "editor", "protyle", frames.append))
+    await kernel.call(
+        "search/findReplace",
+        k="cat",
+        r="cow",
+        ids=[],
+        types={"paragraph": True},
+        replaceTypes={"text": True, "strong": True},
+    )
+    assert await kernel.texts(root_id) == ["a cow", "no dog", "cow and cat"]
+    assert any("-replace/" in path and path.endswith(f"{root_id}.sy") for path in kernel.backend.contents)
+    assert [frame["data"] for frame in frames if frame["cmd"] == "reload"] == [root_id]
+
+
+async def test_a_title_is_replaced_by_renaming_the_document(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Cat", "a cat")
+    await kernel.call("search/findReplace", k="Cat", r="Cow", ids=[root_id], replaceTypes={"docTitle": True})
+    assert kernel.workspace.blocks.documents[root_id].hpath == "/Cow"
+    assert await kernel.texts(root_id) == ["a cat"]
+
+
+@pytest.mark.parametrize(("options", "words"), [({"method": 2}, "SQL search mode"), ({"groupBy": 1}, "After grouping")])
+async def test_what_cannot_be_replaced_is_said(kernel: MemoryKernel, options: dict[str, int], words: str) -> None:
+    answer = await kernel.answer("search/findReplace", k="a", r="b", ids=[], replaceTypes={}, **options)
+    assert answer.code == 1
+    assert answer.msg.startswith(words)
+
+
+async def test_replacing_by_nothing_new_or_a_broken_expression_changes_nothing(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "cat")
+    for options in ({"k": "cat", "r": "cat"}, {"k": "(", "r": "x", "method": 3}):
+        await kernel.call("search/findReplace", ids=[root_id], replaceTypes={"text": True}, **options)
+    assert await kernel.texts(root_id) == ["cat"]
