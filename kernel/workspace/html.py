@@ -132,11 +132,14 @@ class _BlockReader:
             self.tip.append(_task_marker(item.get("data-task"), "protyle-task--done" in item.get("class")))
 
     def _code_text(self, element: Element) -> None:
-        language = element.children[0].text() if element.children else ""
+        first = element.children[0].children[:1] if element.children else []
+        language = (first[0].data or first[0].tag) if first else ""
         assert element.parent is not None, "the tools stand in the block's element"
         siblings = element.parent.children
         following = siblings[siblings.index(element) + 1 :]
-        text = following[0].children[-1].text() if following and following[0].children else ""
+        if not following:
+            raise MarkdownError("a code block without code")
+        text = following[0].children[-1].text() if following[0].children else ""
         protected = text.replace(ZERO_WIDTH_JOINER + "```", "```").replace("```", ZERO_WIDTH_JOINER + "```")
         fill_code_block(self.tip, language, protected)
 

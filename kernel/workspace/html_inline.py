@@ -8,9 +8,10 @@ from typing import Final
 from kernel.workspace.elements import COMMENT, Element
 from kernel.workspace.markdown.characters import UNICODE_BLANKS, ZERO_WIDTH_SPACE
 from kernel.workspace.markdown.emoji import picture_tag
+from kernel.workspace.markdown.html_tags import read_underlined
 from kernel.workspace.markdown.ial import Attributes, escape_value, write_list
 from kernel.workspace.markdown.tables import split_unescaped
-from kernel.workspace.markdown.text_marks import read_mark, read_style
+from kernel.workspace.markdown.text_marks import node_text, read_mark, read_style
 from kernel.workspace.tree import Node
 
 _EMPHASIS_TAGS: Final = frozenset(["em", "i", "strong", "b", "del", "s", "strike", "mark"])
@@ -156,12 +157,13 @@ class InlineReader:
         last = self.tip.children[-1] if self.tip.children else None
         if last is None:
             return
-        text = _said(last)
+        text = node_text(last)
         if (len(text) - len(text.rstrip("\\"))) % 2:
             last.data += "\\"
 
     def _mark(self, element: Element) -> None:
         mark = read_mark(element, in_cell=self.tip.type == "NodeTableCell")
+        read_underlined(mark.node, element)
         if mark.before and not self._text_before().endswith((" ", "\u3000")):
             self.tip.append(Node("NodeText", data=mark.before))
         self.tip.append(mark.node)
@@ -174,8 +176,8 @@ class InlineReader:
         """What the last node says; an attribute list is looked past."""
         children = self.tip.children
         if len(children) > 1 and children[-1].type == "NodeKramdownSpanIAL":
-            return _said(children[-2])
-        return _said(children[-1]) if children else ""
+            return node_text(children[-2])
+        return node_text(children[-1]) if children else ""
 
     def _backslash(self, element: Element) -> None:
         if not element.children:
@@ -273,14 +275,6 @@ def _image_attributes(image: Element) -> Attributes:
 def _is_empty(element: Element) -> bool:
     """Whether an element shows nothing, so that nothing is stored of it."""
     return element.text() in ("", ZERO_WIDTH_SPACE) and not element.get("data-content")
-
-
-def _said(node: Node) -> str:
-    if node.type == "NodeText":
-        return node.data
-    if node.type == "NodeTextMark":
-        return str(node.fields.get("TextMarkTextContent", ""))
-    return "".join(child.data for child in node.children if child.type in ("NodeText", "NodeLinkText"))
 
 
 def _previous(element: Element) -> Element | None:

@@ -7,7 +7,9 @@ from typing import Final
 from kernel.workspace.elements import COMMENT, Element
 from kernel.workspace.markdown.characters import UNICODE_BLANKS
 
-_INLINE: Final = frozenset(["code", "strong", "b", "em", "i", "mark", "sup", "sub", "del", "s", "strike", "a", "img", "u", "kbd", "span"])
+_INLINE: Final = frozenset(
+    ["code", "strong", "b", "em", "i", "mark", "sup", "sub", "del", "s", "strike", "a", "img", "u", "kbd", "span"]
+)
 _TEMPORARY: Final = frozenset({"search-mark", "virtual-block-ref"})
 _TABLE_FRAME: Final = frozenset({"table", "thead", "tbody", "tr"})
 

@@ -26,7 +26,7 @@ def assemble(root: Draft, context: MarkdownContext, *, keep_empty: bool = False)
     Raises:
         MarkdownError: an id so malformed that the kernel gives up.
     """
-    _read_inlines(root, context)
+    _read_inlines(root)
     _identify(root, context)
     if keep_empty:
         _add_empty_paragraphs(root, context)
@@ -36,7 +36,7 @@ def assemble(root: Draft, context: MarkdownContext, *, keep_empty: bool = False)
 # --- inline text ---
 
 
-def _read_inlines(root: Draft, context: MarkdownContext) -> None:
+def _read_inlines(root: Draft) -> None:
     stack = [root]
     while stack:
         parent = stack.pop()
@@ -47,7 +47,7 @@ def _read_inlines(root: Draft, context: MarkdownContext) -> None:
                 continue
             if child.kind == "NodeParagraph" and _vanishes(child, parent):
                 continue
-            child.inlines = parse_inlines(child.text or "", context, in_cell=child.kind == "NodeTableCell")
+            child.inlines = parse_inlines(child.text or "", in_cell=child.kind == "NodeTableCell")
         stack.extend(reversed(parent.children))
 
 
@@ -83,7 +83,7 @@ def _vanishes(block: Draft, parent: Draft) -> bool:
 
 
 def _listed(block: Draft) -> list[tuple[str, str]]:
-    return read_attributes(block.text or "") or block.attributes or []
+    return read_attributes(block.text or "")
 
 
 # --- ids ---
@@ -129,8 +129,9 @@ def _name(block: Draft, context: MarkdownContext) -> None:
     if "updated" not in attributes and len(identity) < STAMP_CHARACTERS:
         raise MarkdownError(f"the id {identity!r} is malformed", invalid_id=identity)
     block.identity = identity
-    ordered = {"id": identity, "updated": attributes.get("updated") or identity[:STAMP_CHARACTERS]}
-    ordered.update({name: value for name, value in attributes.items() if name not in ordered})
+    ordered = {"id": identity} | attributes | {"id": identity}
+    if not ordered.get("updated"):
+        ordered["updated"] = identity[:STAMP_CHARACTERS]
     block.attributes = list(ordered.items())
 
 
@@ -145,7 +146,7 @@ def _add_empty_paragraphs(root: Draft, context: MarkdownContext) -> None:
                 paragraph = Draft("NodeParagraph", "")
                 paragraph.parent = parent
                 paragraph.attributes = _listed(child)
-                _name(paragraph, context)
+                paragraph.identity = dict(paragraph.attributes).get("id") or context.new_id()
                 children.append(paragraph)
             children.append(child)
         parent.children = children

@@ -162,7 +162,8 @@ class BlockParser:
         block = self.tip
         assert block.parent is not None, "text stands in a block"
         if block.parent.kind == "NodeDocument" and len(line.text) > 1 and line.text[0] in " \t":
-            block.pieces.append(line.text)  # a top-level block keeps the blanks before its lines
+            # A top-level block keeps the blanks before its lines, those left of a half-taken tab even twice.
+            block.pieces.append(line.left_of_tab() + line.text)
         else:
             block.pieces.append(line.rest())
 
@@ -170,5 +171,5 @@ class BlockParser:
         if block.kind == "NodeHTMLBlock" and block.html_kind not in KINDS_ENDED_BY_BLANK:
             if ends_html(line.text[line.position :], block.html_kind):
                 self.close(block)
-        elif block.kind == "NodeMathBlock" and closes_math(block, line.text):
+        elif block.kind == "NodeMathBlock" and closes_math(block):
             self.close(block)

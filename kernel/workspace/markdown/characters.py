@@ -40,6 +40,14 @@ def is_escaped(text: str, position: int) -> bool:
     return (position - start) % 2 == 1
 
 
+def after_bytes(text: str, position: int, count: int) -> int:
+    """The index behind the characters that ``count`` bytes of UTF-8 from ``position`` on reach into."""
+    while count > 0 and position < len(text):
+        count -= len(text[position].encode("utf-8", "surrogatepass"))
+        position += 1
+    return position
+
+
 class NextOccurrence:
     """Answers "where is the next X from here on?" in linear time altogether, for positions that only grow."""
 

@@ -19,6 +19,15 @@ _SPECIAL: Final = re.compile(r"[*_~=#^<&$\[\]!\\(`:]")
 _KEPT_TAGS: Final = frozenset({"kbd", "u", "sup", "sub"})
 
 
+_IMAGE_MARKERS: Final = {
+    "NodeBang": "!",
+    "NodeOpenBracket": "[",
+    "NodeCloseBracket": "]",
+    "NodeOpenParen": "(",
+    "NodeCloseParen": ")",
+}
+
+
 def code_span(scanner: Scanner) -> None:
     """Take the code span, or only its backticks when nothing closes it."""
     text, start = scanner.text, scanner.position
@@ -54,10 +63,11 @@ def _rewritten(content: str, scanner: Scanner) -> str:
     """The content as it comes out of the kernel's reading and writing."""
     if not _SPECIAL.search(content) or scanner.depth >= CODE_DEPTH_MAX:
         return content
-    from kernel.workspace.markdown.inlines import scan_pieces
+    from kernel.workspace.markdown.inlines import attach_lists, scan_pieces
 
     source = content if content.startswith('<span data-type="code">') else content.replace("&", "&amp;")
-    pieces = scan_pieces(source, scanner.context, in_cell=False, depth=scanner.depth + 1)
+    pieces = scan_pieces(source, in_cell=False, depth=scanner.depth + 1)
+    attach_lists(pieces)  # an attribute list in there is read, and never written again
     return unescape("".join(map(_written, pieces)))
 
 
@@ -99,6 +109,8 @@ def _content(piece: Piece) -> str:
 
 def _node_content(piece: Piece) -> str:
     node = piece.node
+    if node is not None and node.type == "NodeImage":
+        return "".join(_IMAGE_MARKERS.get(child.type, child.data) for child in node.children)
     if node is None or node.type != "NodeTextMark":
         return piece.source  # of an emoji: its alias
     kind = node.fields["TextMarkType"]

@@ -116,12 +116,12 @@ def _attach(block: Draft, attributes: list[tuple[str, str]], text: str) -> None:
     block.insert_after(lines)
 
 
-def closes_math(block: Draft, text: str) -> bool:
-    """Whether a line of text ends a math block: with two dollars that are not the opening ones."""
-    trimmed = text.rstrip(ASCII_BLANKS)
+def closes_math(block: Draft) -> bool:
+    """Whether the last line of a math block ends it: with two dollars that are not the opening ones."""
+    trimmed = block.pieces[-1].rstrip(ASCII_BLANKS)
     if not trimmed.endswith("$$"):
         return False
-    return len(block.pieces) > 1 or trimmed.find("$$") != trimmed.rfind("$$")
+    return (len(block.pieces) > 1 and "$$" in block.pieces[0]) or trimmed.find("$$") != trimmed.rfind("$$")
 
 
 def _html(block: Draft, line: Line) -> Continued:

@@ -10,6 +10,7 @@ from typing import Final
 
 from kernel.workspace.markdown.characters import ZERO_WIDTH_SPACE, is_blank
 from kernel.workspace.markdown.scan import Delimiter, DelimiterStack, Scanner, Span
+from kernel.workspace.markdown.text_marks import node_text
 
 DELIMITERS: Final = frozenset("*_~=#^")
 _EQUAL_LENGTHS: Final = frozenset("~=#^")
@@ -114,7 +115,7 @@ def _has_text(scanner: Scanner, start: int, end: int) -> bool:
         piece = scanner.pieces[index]
         content = piece.text if piece.kind in ("text", "ref") else ""
         if piece.node is not None:
-            content = str(piece.node.fields.get("TextMarkTextContent", ""))
+            content = node_text(piece.node)
         if content.replace(ZERO_WIDTH_SPACE, "").strip():
             return True
     return False

@@ -9,7 +9,7 @@ from kernel.workspace.markdown.callouts import read_head
 from kernel.workspace.markdown.characters import ASCII_BLANKS, UNICODE_BLANKS
 from kernel.workspace.markdown.context import MarkdownContext
 from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, Draft
-from kernel.workspace.markdown.ial import read_attributes, read_leading_list, write_list
+from kernel.workspace.markdown.ial import read_attributes, read_leading_list, rewritten, write_list
 from kernel.workspace.markdown.list_markers import is_task_box
 from kernel.workspace.markdown.tables import Table, read_table
 from kernel.workspace.nodes import LIST_TASK
@@ -102,13 +102,14 @@ def _list(block: Draft, context: MarkdownContext) -> Draft | None:
     for item in list(block.children):
         if not item.children:
             item.append(Draft("NodeParagraph", "")).closed = True
+            item.attributes, item.identity = None, ""  # an item that stays empty loses its attributes
             continue
         first = item.children[0]
         text = first.text or ""
-        if len(text) > 7 and text[0] == "{":
+        if len(text) > 7 and text[0] == "{" and first.kind != "NodeMathBlock":
             attributes, end = read_leading_list(text)
             if attributes:
-                item.attributes = attributes
+                item.attributes = rewritten(attributes)
                 item.identity = attributes[0][1]
                 first.text = text[end:].strip(ASCII_BLANKS)
     return None
@@ -155,6 +156,14 @@ def _html(block: Draft, context: MarkdownContext) -> Draft | None:
 def _math(block: Draft, context: MarkdownContext) -> Draft | None:
     text = block.gather()[2:].strip(ASCII_BLANKS)
     block.text = text.removesuffix("$$")
+    if "<span data-type=" in block.text:
+        from kernel.workspace.markdown.html_tags import plain_text
+        from kernel.workspace.markdown.inlines import attach_lists, scan_pieces
+
+        # A formula that was inline before: only what its spans say is the formula.
+        pieces = scan_pieces(block.text, in_cell=False)
+        attach_lists(pieces)
+        block.text = "".join(map(plain_text, pieces))
     return None
 
 

@@ -49,9 +49,9 @@ def _look_into_links(pieces: list[Piece]) -> None:
         for span in piece.closes:
             around.remove(span)
         inner = around[-1] if around else None
-        if inner is not None and inner.kind == "a" and inner.first_text is None and piece.text:
-            if piece.kind in ("text", "backslash"):
-                inner.first_text = piece.text
+        is_text = piece.kind in ("text", "backslash") and piece.text != ""
+        if is_text and inner is not None and inner.kind == "a" and inner.first_text is None:
+            inner.first_text = piece.text
         for span in reversed(piece.opens):
             if span.kind == "image" and around and around[-1].kind == "a":
                 around[-1].has_image = True
@@ -165,8 +165,8 @@ class _Flattener:
     def _piece(self, piece: Piece) -> None:
         match piece.kind:
             case "text":
-                if piece.text:
-                    self._text(piece.text)
+                if piece.text or piece.source:
+                    self._text(piece.text, plain=piece.source == "plain")
             case "entity":
                 self._entity(piece.text)
             case "backslash":
@@ -187,13 +187,14 @@ class _Flattener:
         self.nodes.append(node)
         return node
 
-    def _text(self, text: str) -> None:
+    def _text(self, text: str, *, plain: bool) -> None:
         if self.open:
-            self._carried(text, is_link_text=True)
+            self._carried(text, is_link_text=not plain)
         elif self.outer:
             if self.inherited:
                 self._mark({"TextMarkTextContent": _content(text)})
-            self._put("NodeLinkText", text)
+            if not plain or not self.inherited:
+                self._put("NodeText" if plain else "NodeLinkText", text)
         else:
             self._put("NodeText", text)
 
@@ -209,7 +210,9 @@ class _Flattener:
             in_link = any(span.kind == "a" for span in self.open)
             self._carried(character, is_link_text=in_link)
         else:
-            self.nodes.append(Node("NodeBackslash", data="span", children=[Node("NodeText", data=character)]))
+            self.nodes.append(
+                Node("NodeBackslash", data="span", children=[Node("NodeBackslashContent", data=character)])
+            )
 
     def _carried(self, text: str, *, is_link_text: bool) -> None:
         """Text under at least one mark; the texts of a link grow together."""
@@ -225,7 +228,7 @@ class _Flattener:
         link = next((span for span in reversed(self.open) if span.kind == "a"), None)
         if link is not None and not _OWN_TARGETS.intersection(kinds):
             node.fields["TextMarkAHref"] = link.dest
-            if link.title:
+            if link.title and not self.outer:
                 node.fields["TextMarkATitle"] = link.title
         self.nodes.append(node)
         return node
@@ -259,8 +262,19 @@ class _Flattener:
             types = [span.kind for span in self.open]
             types += [kind for kind in node.fields["TextMarkType"].split(" ") if kind != "text" and kind not in types]
             node.fields["TextMarkType"] = " ".join(types)
-        elif self.open and node.type != "NodeImage":
+        elif self.open and node.type == "NodeImage":
+            self._name_image(node)
+        elif self.open:
             return  # a mark carries neither emoji nor breaks nor annotation refs
         self.nodes.append(node)
         if piece.attribute_list and not self.open:
             self._put("NodeKramdownSpanIAL", piece.attribute_list)
+
+    def _name_image(self, node: Node) -> None:
+        """An image from a tag shows its name a second time under the marks around it."""
+        for index, child in enumerate(node.children):
+            if child.type == "NodeLinkText":
+                types = self.inherited + [span.kind for span in self.open]
+                fields = {"TextMarkType": " ".join(types), "TextMarkTextContent": _content(child.data)}
+                node.insert(index, Node("NodeTextMark", fields=fields, properties=dict(node.properties)))
+                return

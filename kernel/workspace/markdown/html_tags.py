@@ -16,6 +16,7 @@ MARK_TAGS: Final = frozenset(["kbd", "u", "sup", "sub", "mark", "s", "del", "str
 _INNER_MARKS: Final = frozenset({"sup", "sub", "em", "strong"})
 _NAME: Final = re.compile(r"</?[a-zA-Z][a-zA-Z0-9-]*")
 _BREAKS: Final = frozenset({"<br />", "<br/>", "<br>"})
+_DECLARATION: Final = re.compile("<![A-Z]*(?=[ \n\t\x0b\x0c\r]|\\Z)")
 _SPAN: Final = "<span data-type="
 
 
@@ -70,7 +71,7 @@ def _special_end(scanner: Scanner) -> int | None:
         return _behind(scanner, "?>", start + 2)
     if text.startswith("<![CDATA[", start):
         return _behind(scanner, "]]>", start + 8)
-    if re.compile(r"<![A-Z]+(?=\s|\Z)", re.ASCII).match(text, start):
+    if _DECLARATION.match(text, start):
         return _behind(scanner, ">", start + 3)
     return None
 
@@ -100,8 +101,7 @@ def _mark(scanner: Scanner, tag: str, opening: str, closing: str) -> None:
     mark = read_mark(element, _types(element, type_of_tag(types)))
     piece.node = mark.node
     piece.attribute_list = mark.attribute_list
-    if mark.node.fields["TextMarkType"] == "u":
-        _read_underlined(scanner, mark.node, element)
+    read_underlined(mark.node, element, depth=scanner.depth + 1)
     if mark.before:
         scanner.add_text(mark.before)
     scanner.pieces.append(piece)
@@ -116,15 +116,17 @@ def _types(element: Element, kind: str) -> str:
     return kind
 
 
-def _read_underlined(scanner: Scanner, node: Node, element: Element) -> None:
+def read_underlined(node: Node, element: Element, *, depth: int = 0) -> None:
     """Underlined text is read as Markdown once more; only its text is kept, or its link if it is just one."""
+    if node.fields["TextMarkType"] != "u":
+        return
     from kernel.workspace.markdown.inlines import scan_pieces
 
     content = str(node.fields.get("TextMarkTextContent", ""))
     first = element.children[0] if element.children else None
     if first is not None and first.get("data-type") == "a":
         content = f"[{content}]({first.get('data-href')})"
-    pieces = scan_pieces(content, scanner.context, in_cell=False, depth=scanner.depth + 1)
+    pieces = scan_pieces(content, in_cell=False, depth=depth)
     if not pieces:
         return
     node.fields["TextMarkTextContent"] = "".join(map(plain_text, pieces))
@@ -140,6 +142,8 @@ def plain_text(piece: Piece) -> str:
         return piece.text
     if piece.node is None:
         return ""
+    if piece.node.type == "NodeEmoji":
+        return "".join(child.data for child in piece.node.children) + piece.source
     return str(piece.node.fields.get("TextMarkTextContent", ""))
 
 

@@ -61,6 +61,11 @@ def read_attributes(text: str) -> Attributes:
     return [(name, value.replace(NEWLINE_ESCAPE, "\n")) for name, value in _scan(text)]
 
 
+def rewritten(attributes: Attributes) -> Attributes:
+    """The attributes once they have been written and read again, as those of an item are: some do not survive it."""
+    return read_attributes(write_list(attributes))
+
+
 def read_leading_list(text: str) -> tuple[Attributes, int]:
     """The attribute list that ``text`` begins with and the index behind its brace; ``([], 0)`` without one."""
     if not text.startswith("{:"):
@@ -96,7 +101,7 @@ def scan_attribute(text: str, position: int) -> tuple[bool, int, str | None, str
     length = len(text)
     while position < length and text[position] in ASCII_BLANKS:
         position += 1
-    if position == start or position == length or text[position] not in _NAME_START:
+    if position in (start, length) or text[position] not in _NAME_START:
         return True, start, None, ""
     name_start = position
     position += 1

@@ -12,13 +12,12 @@ from typing import Final
 
 from kernel.workspace.markdown.characters import ASCII_BLANKS, ASCII_PUNCTUATION
 from kernel.workspace.markdown.code_spans import code_span
-from kernel.workspace.markdown.context import MarkdownContext
 from kernel.workspace.markdown.delimiters import DELIMITERS, match_delimiters, scan_run
 from kernel.workspace.markdown.emoji import emoji_of_alias, picture_of_alias, picture_tag
 from kernel.workspace.markdown.entities import unescape_strictly
 from kernel.workspace.markdown.flatten import flatten
 from kernel.workspace.markdown.html_tags import html_tag
-from kernel.workspace.markdown.ial import read_leading_list
+from kernel.workspace.markdown.ial import read_leading_list, unescape_value
 from kernel.workspace.markdown.links import annotation_ref, automatic_link, block_ref, close_bracket, email_link
 from kernel.workspace.markdown.scan import Bracket, Piece, Scanner, Span
 from kernel.workspace.tree import Node
@@ -32,25 +31,25 @@ _EMOJI: Final = re.compile(r":([^ \n\t\x0b\x0c\r:]+):")
 _WITH_LISTS: Final = frozenset({"em", "strong", "s", "tag", "mark", "code", "inline-math", "image"})
 
 
-def parse_inlines(text: str, context: MarkdownContext, *, in_cell: bool = False, depth: int = 0) -> list[Node]:
+def parse_inlines(text: str, *, in_cell: bool = False, depth: int = 0) -> list[Node]:
     """The inline nodes of one block's ``text``."""
-    pieces = scan_pieces(text, context, in_cell=in_cell, depth=depth)
+    pieces = scan_pieces(text, in_cell=in_cell, depth=depth)
     attach_lists(pieces)
-    return flatten(pieces, lambda content: _content_pieces(content, context, depth + 1))
+    return flatten(pieces, lambda content: _content_pieces(content, depth + 1))
 
 
-def _content_pieces(content: str, context: MarkdownContext, depth: int) -> list[Piece]:
+def _content_pieces(content: str, depth: int) -> list[Piece]:
     """The pieces of a mark that a tag has made: its content is Markdown too."""
     if depth > MARK_DEPTH_MAX:
         return [Piece("text", content)]
-    pieces = scan_pieces(content, context, in_cell=False, depth=depth)
+    pieces = scan_pieces(content, in_cell=False, depth=depth)
     attach_lists(pieces)
     return pieces
 
 
-def scan_pieces(text: str, context: MarkdownContext, *, in_cell: bool, depth: int = 0) -> list[Piece]:
+def scan_pieces(text: str, *, in_cell: bool, depth: int = 0) -> list[Piece]:
     """The pieces of ``text`` with all marks matched; neighbouring texts are one piece, emoji are replaced."""
-    scanner = Scanner(text, context, in_cell=in_cell, depth=depth)
+    scanner = Scanner(text, in_cell=in_cell, depth=depth)
     length = len(text)
     while scanner.position < length:
         if match := _PLAIN.match(text, scanner.position):
@@ -239,6 +238,9 @@ def _split_emoji(text: str) -> list[Piece]:
         start = position = match.end()
     if start < len(text) or not parts:
         parts.append(Piece("text", text[start:]))
+    for part in parts[1:]:
+        if part.kind == "text":
+            part.source = "plain"  # text behind an emoji is no longer a link's or image's own
     return parts
 
 
@@ -264,6 +266,13 @@ def attach_lists(pieces: list[Piece]) -> None:
         if not attributes:
             continue
         source = piece.text[:end]
+        if isinstance(owner, Piece) and owner.attribute_list:
+            # It has one already, from a tag's style: a second one is text, unless it says the same.
+            assert owner.node is not None, "only whole pieces own lists"
+            if all(unescape_value(owner.node.properties.get(name, "")) == value for name, value in attributes):
+                piece.text = piece.text[end:]
+                piece.source = "kept"  # even when nothing is left of it
+            continue
         piece.text = piece.text[end:]
         if isinstance(owner, Span):
             owner.attributes = attributes

@@ -96,6 +96,8 @@ class Line:
 
     def rest(self) -> str:
         """What follows the cursor, a half-taken tab as the blanks that remain of it."""
-        if self.partial_tab:
-            return " " * (TAB_COLUMNS - self.column % TAB_COLUMNS) + self.text[self.position + 1 :]
-        return self.text[self.position :]
+        return self.left_of_tab() + self.text[self.position + self.partial_tab :]
+
+    def left_of_tab(self) -> str:
+        """The blanks that remain of a half-taken tab."""
+        return " " * (TAB_COLUMNS - self.column % TAB_COLUMNS) if self.partial_tab else ""

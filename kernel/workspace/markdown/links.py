@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import quote, unquote
 
-from kernel.workspace.markdown.characters import ASCII_BLANKS
+from kernel.workspace.markdown.characters import ASCII_BLANKS, after_bytes
 from kernel.workspace.markdown.delimiters import match_delimiters
 from kernel.workspace.markdown.scan import Piece, Scanner, Span
 from kernel.workspace.markdown.targets import TargetReader, read_quoted, skip_blanks
@@ -33,11 +33,12 @@ def close_bracket(scanner: Scanner) -> None:
         return
     scanner.brackets.pop()
     target = None
-    if bracket.active and scanner.text.startswith("(", position + 1) and position + 2 < len(scanner.text):
-        if bracket.is_image or bracket.index < len(scanner.pieces) - 1:
-            if scanner.targets is None:
-                scanner.targets = TargetReader(scanner.text)
-            target = scanner.targets.read(position + 1)
+    opens_target = scanner.text.startswith("(", position + 1) and position + 2 < len(scanner.text)
+    has_text = bracket.is_image or bracket.index < len(scanner.pieces) - 1
+    if bracket.active and opens_target and has_text:
+        if scanner.targets is None:
+            scanner.targets = TargetReader(scanner.text)
+        target = scanner.targets.read(position + 1)
     if target is None:
         scanner.add_text("]")
         return
@@ -78,7 +79,7 @@ def email_link(scanner: Scanner) -> bool:
     if match is None:
         return False
     address = match[0][:-1]
-    scanner.position += len(match[0]) + 1
+    scanner.position = after_bytes(scanner.text, scanner.position, len(match[0]) + 1)
     _add_link(scanner, address, "mailto:" + address)
     return True
 

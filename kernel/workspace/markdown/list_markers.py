@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from kernel.workspace.markdown.characters import ASCII_BLANKS
+from kernel.workspace.markdown.characters import ASCII_BLANKS, after_bytes
 from kernel.workspace.markdown.draft import ListMarker
 from kernel.workspace.markdown.ial import Attributes, read_leading_list, write_list
 from kernel.workspace.markdown.lines import Line
@@ -73,7 +73,4 @@ def skip_attributes(line: Line, attributes: Attributes) -> None:
     The kernel skips as many bytes as the list has when written anew, not as many as stand there: a list with other
     quotes or more blanks leaves a remainder.
     """
-    count = len(write_list(attributes).encode())
-    while count > 0 and line.position < len(line.text):
-        count -= len(line.text[line.position].encode("utf-8", "surrogatepass"))
-        line.position += 1
+    line.position = after_bytes(line.text, line.position, len(write_list(attributes).encode()))

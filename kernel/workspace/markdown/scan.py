@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kernel.workspace.markdown.characters import NextOccurrence
-from kernel.workspace.markdown.context import MarkdownContext
 from kernel.workspace.markdown.ial import Attributes
 from kernel.workspace.markdown.targets import TargetReader
 from kernel.workspace.tree import Node
@@ -99,10 +98,9 @@ class Bracket:
 class Scanner:
     """The state of cutting one text."""
 
-    def __init__(self, text: str, context: MarkdownContext, *, in_cell: bool, depth: int = 0) -> None:
+    def __init__(self, text: str, *, in_cell: bool, depth: int = 0) -> None:
         self.text = text
         self.position = 0
-        self.context = context
         self.in_cell = in_cell
         self.depth = depth
         self.pieces: list[Piece] = []

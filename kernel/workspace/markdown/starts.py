@@ -16,7 +16,7 @@ from kernel.workspace.markdown.characters import ASCII_BLANKS, UNICODE_BLANKS
 from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft
 from kernel.workspace.markdown.entities import unescape_strictly
 from kernel.workspace.markdown.html_lines import html_kind
-from kernel.workspace.markdown.ial import Attributes, read_block_list, write_list
+from kernel.workspace.markdown.ial import Attributes, read_block_list, rewritten, write_list
 from kernel.workspace.markdown.list_markers import read_marker, skip_attributes
 from kernel.workspace.nodes import LIST_ORDERED, LIST_TASK
 
@@ -175,7 +175,7 @@ def start_list(parser: BlockParser, container: Draft) -> Begun:
     item = parser.add(Draft("NodeListItem"))
     item.marker = marker
     if attributes:
-        item.attributes = attributes
+        item.attributes = rewritten(attributes)
         item.identity = dict(attributes).get("id", "")
         skip_attributes(parser.line, attributes)
     _number(item)
@@ -184,7 +184,8 @@ def start_list(parser: BlockParser, container: Draft) -> Begun:
 
 def _number(item: Draft) -> None:
     marker = item.marker
-    assert marker is not None and item.parent is not None, "an item stands in a list"
+    assert marker is not None, "an item has a marker"
+    assert item.parent is not None, "an item stands in a list"
     if marker.typ != LIST_ORDERED and not (marker.typ == LIST_TASK and not marker.bullet):
         return
     siblings = item.parent.children

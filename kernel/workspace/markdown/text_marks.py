@@ -125,3 +125,12 @@ def read_style(element: Element) -> Attributes:
 def style_value(style: str) -> str:
     """A style on one line with single blanks."""
     return " ".join(style.strip(UNICODE_BLANKS).replace("\n", "").split())
+
+
+def node_text(node: Node) -> str:
+    """What an inline node says: text, a mark's content, an image's alternative text."""
+    if node.type == "NodeText":
+        return node.data
+    if "TextMarkTextContent" in node.fields:
+        return str(node.fields["TextMarkTextContent"])
+    return "".join(child.data for child in node.children if child.type in ("NodeText", "NodeLinkText"))

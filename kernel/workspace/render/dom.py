@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from kernel.workspace.markdown.callouts import ICON_CUSTOM, default_title
-from kernel.workspace.markdown.characters import ASCII_BLANKS, NEWLINE_ESCAPE, UNICODE_BLANKS, ZERO_WIDTH_SPACE
-from kernel.workspace.markdown.context import MarkdownContext
+from kernel.workspace.markdown.characters import ASCII_BLANKS, CARET, NEWLINE_ESCAPE, UNICODE_BLANKS, ZERO_WIDTH_SPACE
 from kernel.workspace.markdown.ial import escape_text, unescape_value
 from kernel.workspace.markdown.inlines import parse_inlines
 from kernel.workspace.nodes import INLINE_TYPES, KINDS, LIST_ORDERED, LIST_TASK
@@ -122,7 +121,7 @@ class _Writer:
     def code(self, node: Node) -> None:
         info, code = code_parts(node)
         if info in DRAWN_LANGUAGES:
-            content = escape_text(code).strip(UNICODE_BLANKS)
+            content = escape_text(code).replace(CARET, "").strip(UNICODE_BLANKS)
             self.drawn(node, [("data-content", content), ("data-subtype", info)])
             return
         self.open(node)
@@ -137,7 +136,7 @@ class _Writer:
 
     def math(self, node: Node) -> None:
         content = next((child.data for child in node.children if child.type == "NodeMathBlockContent"), "")
-        shown = escape_text(content).strip(UNICODE_BLANKS)
+        shown = escape_text(content).replace(CARET, "").strip(UNICODE_BLANKS)
         self.drawn(node, [("data-content", shown), ("data-subtype", "math")])
 
     def break_(self, node: Node) -> None:
@@ -185,7 +184,7 @@ class _Writer:
 
     # --- containers ---
 
-    def list(self, node: Node) -> None:
+    def list_(self, node: Node) -> None:
         self.open(node, before=[("data-subtype", list_subtype(node))])
         self.later(*node.children, attribute_marks(node) + "</div>")
 
@@ -253,13 +252,13 @@ class _Writer:
     def html(self, node: Node) -> None:
         self.open(node, after=[("data-subtype", "block")])
         self.out.append(
-            f'{_HTML_ICONS}<protyle-html data-content="{escape_text(node.data)}"></protyle-html>'
+            f'{_HTML_ICONS}<protyle-html data-content="{escape_text(node.data.replace(CARET, ""))}"></protyle-html>'
             f'<span style="position: absolute">{ZERO_WIDTH_SPACE}</span></div>{attribute_marks(node)}</div>'
         )
 
     def embed(self, node: Node) -> None:
         script = next((child.data for child in node.children if child.type == "NodeBlockQueryEmbedScript"), "")
-        content = escape_text(script).replace(NEWLINE_ESCAPE, "\n")
+        content = escape_text(script.replace(CARET, "")).replace(NEWLINE_ESCAPE, "\n")
         self.open(node, before=[("data-content", content)])
         self.out.append(attribute_marks(node) + "</div>")
 
@@ -324,14 +323,7 @@ def title_dom(title: str) -> str:
     """A callout's title, read as Markdown."""
     if not title.strip(ASCII_BLANKS):
         return title
-    return inline_dom(parse_inlines(title, _TITLE_CONTEXT))
-
-
-def _no_id() -> str:
-    raise AssertionError("inline text has no blocks and needs no ids")
-
-
-_TITLE_CONTEXT: Final = MarkdownContext(_no_id)
+    return inline_dom(parse_inlines(title))
 
 
 _SHOWN_AT_SIDE: Final = ("bookmark", "name", "alias", "memo", "custom-avs", "av-names", "refcount")
@@ -340,7 +332,9 @@ _SHOWN_AT_SIDE: Final = ("bookmark", "name", "alias", "memo", "custom-avs", "av-
 def attribute_marks(node: Node) -> str:
     """The marks that a block's attributes show at its side."""
     marks = []
-    properties = {name: unescape_value(node.properties[name]) for name in _SHOWN_AT_SIDE if name in node.properties}
+    properties: dict[str, str] = {
+        name: unescape_value(node.properties[name]) for name in _SHOWN_AT_SIDE if name in node.properties
+    }
     if bookmark := properties.get("bookmark"):
         marks.append(f'<div class="protyle-attr--bookmark">{escape_text(bookmark)}</div>')
     for name, icon in (("name", "iconN"), ("alias", "iconA")):
@@ -349,7 +343,7 @@ def attribute_marks(node: Node) -> str:
             marks.append(f'<div class="protyle-attr--{name}">{shown}</div>')
     if memo := properties.get("memo"):
         marks.append(
-            f'<div class="protyle-attr--memo ariaLabel" aria-label="{memo}" data-position="4north"><svg>'
+            f'<div class="protyle-attr--memo ariaLabel" aria-label="{escape_text(memo)}" data-position="4north"><svg>'
             '<use xlink:href="#iconM"></use></svg></div>'
         )
     if properties.get("custom-avs"):
@@ -367,7 +361,7 @@ _WRITERS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeMathBlock": _Writer.math,
     "NodeThematicBreak": _Writer.break_,
     "NodeTable": _Writer.table,
-    "NodeList": _Writer.list,
+    "NodeList": _Writer.list_,
     "NodeListItem": _Writer.item,
     "NodeTaskListItemMarker": _Writer.task_marker,
     "NodeBlockquote": _Writer.quote,

@@ -7,7 +7,8 @@ from typing import Final
 
 from kernel.workspace.markdown.characters import CARET, NEWLINE_ESCAPE, UNICODE_BLANKS, ZERO_WIDTH_SPACE
 from kernel.workspace.markdown.ial import escape_text
-from kernel.workspace.render.sanitize import image_tag
+from kernel.workspace.markdown.text_marks import node_text
+from kernel.workspace.render.sanitize import image_tag, sanitize_address
 from kernel.workspace.tree import Node
 
 _BOXED: Final = frozenset({"code", "kbd", "tag"})  # a cursor needs room on both sides of them
@@ -87,7 +88,10 @@ class _InlineWriter:
     def backslash(self, index: int, node: Node) -> None:
         self.out.append('<span data-type="backslash">')
         for child in node.children:
-            self.text(0, child)
+            if child.type == "NodeBackslashContent":
+                self.out.append(escape_text(child.data))
+            else:
+                self.text(0, child)
         self.out.append("</span>")
 
     def emoji(self, index: int, node: Node) -> None:
@@ -99,7 +103,7 @@ class _InlineWriter:
         text = escape_anchor(node.fields["TextMarkTextContent"])
         self.out.append(f'<span data-type="file-annotation-ref" data-subtype="s" data-id="{identity}">{text}</span>')
 
-    def list(self, index: int, node: Node) -> None:
+    def attribute_list(self, index: int, node: Node) -> None:
         previous, following = self.previous(index), self.next(index)
         if previous and following and previous.type == following.type == "NodeImage":
             self.out.append(ZERO_WIDTH_SPACE)
@@ -203,7 +207,7 @@ class _InlineWriter:
 
     def _image_body(self, node: Node, style: str) -> None:
         parts = {child.type: child.data for child in reversed(node.children)}
-        dest = parts.get("NodeLinkDest", "")
+        dest = sanitize_address(parts.get("NodeLinkDest", "").replace(CARET, ""))
         title = escape_anchor(parts.get("NodeLinkTitle", ""))
         source = "https:" + dest if dest.startswith("//") else dest
         attributes = [("src", source), ("data-src", dest), ("loading", "lazy")]
@@ -231,8 +235,8 @@ class _InlineWriter:
 def _own_style(style: str) -> str:
     """The part of an image's style that its ``<img>`` shows: not the width, not what places it."""
     widths = [part for part in style.split(";") if "width" in part]
-    if widths:
-        style = style.replace(widths[-1] + ";", "")
+    # Without a width the kernel takes out every semicolon.
+    style = style.replace((widths[-1] if widths else "") + ";", "")
     return style.replace("flex: 0 0 auto;", "").replace("display: block;", "").strip(UNICODE_BLANKS)
 
 
@@ -240,17 +244,9 @@ def _is_tag(node: Node) -> bool:
     return node.type == "NodeTextMark" and "tag" in node.fields["TextMarkType"].split(" ")
 
 
-def node_text(node: Node) -> str:
-    """What an inline node says: text, a mark's content, an image's alternative text."""
-    if node.type == "NodeText":
-        return node.data
-    if node.type == "NodeTextMark":
-        return str(node.fields.get("TextMarkTextContent", ""))
-    return "".join(child.data for child in node.children if child.type in ("NodeText", "NodeLinkText"))
-
-
 _SHOWN_IN_IMAGES: Final = frozenset(
     {
+        "NodeText",
         "NodeTextMark",
         "NodeHTMLEntity",
         "NodeBackslash",
@@ -270,7 +266,7 @@ _WRITERS: Final[dict[str, Callable[[_InlineWriter, int, Node], None]]] = {
     "NodeBackslash": _InlineWriter.backslash,
     "NodeEmoji": _InlineWriter.emoji,
     "NodeFileAnnotationRef": _InlineWriter.annotation,
-    "NodeKramdownSpanIAL": _InlineWriter.list,
+    "NodeKramdownSpanIAL": _InlineWriter.attribute_list,
     "NodeTextMark": _InlineWriter.mark,
     "NodeImage": _InlineWriter.image,
 }

@@ -215,7 +215,7 @@ class _Writer:
         self.outputs[-1].parts.append("\n".join(quoted).strip(UNICODE_BLANKS))
         self._trim()
 
-    def list(self, node: Node) -> None:
+    def list_(self, node: Node) -> None:
         self._before_block(node)
         self.outputs.append(_Output())
         self._schedule(_blocks(node), self._end_list)
@@ -336,7 +336,7 @@ _WRITERS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeTable": _Writer.table,
     "NodeBlockquote": _Writer.quote,
     "NodeCallout": _Writer.callout,
-    "NodeList": _Writer.list,
+    "NodeList": _Writer.list_,
     "NodeListItem": _Writer.item,
     "NodeSuperBlock": _Writer.super_block,
 }

@@ -8,8 +8,8 @@ from typing import Final
 from kernel.workspace.markdown.characters import NEWLINE_ESCAPE, ZERO_WIDTH_SPACE, is_blank, is_punctuation
 from kernel.workspace.markdown.entities import unescape
 from kernel.workspace.markdown.ial import escape_text, unescape_value
-from kernel.workspace.markdown.text_marks import CARRIERS
-from kernel.workspace.render.dom_inline import attributes_text, node_text
+from kernel.workspace.markdown.text_marks import CARRIERS, node_text
+from kernel.workspace.render.dom_inline import attributes_text
 from kernel.workspace.tree import Node
 
 _SYMBOL: Final = "\ufffd"  # what the kernel sees of an empty content
@@ -253,7 +253,7 @@ class _MdWriter:
 
     def _whole(self, node: Node, kind: str) -> str:
         fields = node.fields
-        content = fields.get("TextMarkTextContent", "")
+        content = str(fields.get("TextMarkTextContent", ""))
         if kind == "inline-memo":
             return content + self._memo(node, content)
         quoted = content.replace("'", "&apos;")

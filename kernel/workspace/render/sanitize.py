@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from kernel.workspace.elements import Element, escape_markup, parse_html, write_html
+from kernel.workspace.elements import escape_markup, parse_html, write_html
 from kernel.workspace.markdown.characters import UNICODE_BLANKS
+from kernel.workspace.markdown.entities import unescape
 
 _FORBIDDEN: Final = frozenset({"http-equiv", "formaction", "srcdoc"})
 _ADDRESSES: Final = frozenset({"src", "srcset", "href", "action", "xlink:href"})
 _DANGEROUS: Final = ("data:image/svg+xml", "data:text/html", "javascript")
 _MARKUP: Final = frozenset("&<>'\"\r")
+_TAG: Final = re.compile(r"<[a-zA-Z/!?][^>]*>?")
 
 
 def keeps_attribute(name: str, value: str) -> bool:
@@ -35,17 +38,33 @@ def sanitize_media(markup: str) -> str:
     return write_html(element)
 
 
+def sanitize_address(address: str) -> str:
+    """An image's address as the kernel's sanitizer leaves it: text escaped, a tag that does not end cut off."""
+    if not _MARKUP.intersection(address):
+        return address
+    parts, position = [], 0
+    for match in _TAG.finditer(address):
+        parts.append(escape_markup(unescape(address[position : match.start()])))
+        parts.append(match[0] if match[0].endswith(">") else "")
+        position = match.end()
+    parts.append(escape_markup(unescape(address[position:])))
+    return "".join(parts)
+
+
 def image_tag(attributes: list[tuple[str, str]]) -> str:
     """An ``<img>`` of raw attribute texts, as it is once the kernel has read and written it again."""
     if not any(_MARKUP.intersection(value) for _, value in attributes):
         kept = [(name, value) for name, value in attributes if keeps_attribute(name, value)]
-    else:
-        source = "".join(f' {name}="{value}"' for name, value in attributes)
-        image = parse_html(f"<img{source} />").children[0] if attributes else Element("img")
-        kept = [
-            (name, escape_markup(value)) for name, value in image.attributes.items() if keeps_attribute(name, value)
-        ]
-    return "<img" + "".join(f' {name}="{value}"' for name, value in kept) + " />"
+        return _written(kept) + " />"
+    source = "".join(f' {name}="{value}"' for name, value in attributes)
+    image, *rest = parse_html(f"<img{source} />").children
+    kept = [(name, escape_markup(value)) for name, value in image.attributes.items() if keeps_attribute(name, value)]
+    # A quote in an attribute may end the tag early: what follows is text.
+    return _written(kept) + (">" + "".join(map(write_html, rest)) if rest else " />")
+
+
+def _written(attributes: list[tuple[str, str]]) -> str:
+    return "<img" + "".join(f' {name}="{value}"' for name, value in attributes)
 
 
 def iframe_style(markup: str) -> str:
