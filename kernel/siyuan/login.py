@@ -15,6 +15,7 @@ from kernel.siyuan.auth import Grant, session_of
 from kernel.siyuan.captcha import TEXT_LENGTH, picture, text_from
 from kernel.siyuan.dispatch import Envelope
 from kernel.siyuan.go_json import BodyUnreadable, read_object
+from kernel.siyuan.push import AUTH_ID
 from kernel.siyuan.sessions import REMEMBER_S, Session, SessionSeal, set_cookie
 from kernel.siyuan.surface import GET, POST, SurfaceRoute
 from kernel.wire import JSON_UTF8, Answer, Exchange, Response
@@ -80,6 +81,8 @@ class Login:
         self._wrong_codes = 0
         age_s = REMEMBER_S if arguments.get("rememberMe") is True else 0
         proof = self._seal.proof_of(self._access_code)
+        # Other sign-in pages of the same person reload by themselves.
+        self._kernel.push.push("loginAuth", None, to=(AUTH_ID,))
         return await self._answer_with(_SUCCESS, Session(proof, next_captcha), max_age_s=age_s)
 
     async def _captcha_refusal(self, arguments: dict[str, Any], session: Session) -> Response | None:

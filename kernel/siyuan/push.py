@@ -66,7 +66,7 @@ class PushHub:
 
     def deliver(self, event: Event, context: dict[str, Any] | None = None) -> None:
         """Queue one event of the workspace as a frame, all members present as the kernel sends them."""
-        listening = [one for one in self.sessions if one.type in event.to and (one.app, one.id) != event.excludes]
+        listening = [one for one in self.sessions if _hears(one, event) and (one.app, one.id) != event.excludes]
         if not listening:
             return
         data = event.data
@@ -89,3 +89,11 @@ class PushHub:
             frame["context"] = event.context
         for session in listening:
             session.deliver(frame)
+
+
+def _hears(session: PushSession, event: Event) -> bool:
+    if session.id == AUTH_ID:
+        # The sign-in page waits for one thing only.
+        return event.to == (AUTH_ID,)
+    # What goes to all goes to windows of unknown types too.
+    return session.type in event.to or all(known in event.to for known in SESSION_TYPES)

@@ -9,6 +9,8 @@ import h11
 import pytest
 import trio
 from trio.testing import memory_stream_pair
+from wsproto import ConnectionType, WSConnection
+from wsproto.events import AcceptConnection, Event, Request, TextMessage
 
 from kernel.clock import ManualClock
 from kernel.http.router import Router
@@ -61,6 +63,46 @@ class Client:
 
     async def aclose(self) -> None:
         await self.stream.aclose()
+
+
+class Peer:
+    """A client after its handshake."""
+
+    def __init__(self, client: Client, target: str = "/ws", **headers: str) -> None:
+        self.client = client
+        self.target = target
+        self.headers = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
+        self.protocol = WSConnection(ConnectionType.CLIENT)
+
+    async def open(self, *behind: Event) -> AcceptConnection:
+        await self.client.send(
+            self.protocol.send(Request(host="localhost", target=self.target, extra_headers=self.headers))
+        )
+        accepted = await self.event()
+        assert isinstance(accepted, AcceptConnection)
+        for event in behind:
+            await self.send(event)
+        return accepted
+
+    async def send(self, event: Event) -> None:
+        await self.client.send(self.protocol.send(event))
+
+    async def event(self) -> Event:
+        while True:
+            for event in self.protocol.events():
+                return event
+            data = await self.client.stream.receive_some()
+            self.protocol.receive_data(data or None)
+
+    async def text(self) -> str:
+        """The next text message, whole."""
+        parts = ""
+        while True:
+            event = await self.event()
+            assert isinstance(event, TextMessage), event
+            parts += event.data
+            if event.message_finished:
+                return parts
 
 
 @dataclass(slots=True)

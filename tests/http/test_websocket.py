@@ -7,49 +7,13 @@ from collections.abc import Awaitable, Callable
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
-from wsproto import ConnectionType, WSConnection
-from wsproto.events import (
-    AcceptConnection,
-    BytesMessage,
-    CloseConnection,
-    Event,
-    Ping,
-    Pong,
-    Request,
-    TextMessage,
-)
+from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
 from kernel.http.server import Limits
 from kernel.wire import Answer, ClientGone, Exchange, Route, WebSocket, WebSocketResponse
-from tests.http.conftest import Client, World
+from tests.http.conftest import Peer, World
 
 Start = Callable[..., Awaitable[World]]
-
-
-class Peer:
-    """A client after its handshake."""
-
-    def __init__(self, client: Client) -> None:
-        self.client = client
-        self.protocol = WSConnection(ConnectionType.CLIENT)
-
-    async def open(self, *behind: Event) -> AcceptConnection:
-        await self.client.send(self.protocol.send(Request(host="localhost", target="/ws")))
-        accepted = await self.event()
-        assert isinstance(accepted, AcceptConnection)
-        for event in behind:
-            await self.send(event)
-        return accepted
-
-    async def send(self, event: Event) -> None:
-        await self.client.send(self.protocol.send(event))
-
-    async def event(self) -> Event:
-        while True:
-            for event in self.protocol.events():
-                return event
-            data = await self.client.stream.receive_some()
-            self.protocol.receive_data(data or None)
 
 
 def serving(serve: Callable[[WebSocket], Awaitable[None]]) -> Route:
