@@ -16,8 +16,8 @@ import pytest
 from kernel.faults.points import LEDGER_POINTS, WRITE_POINTS
 
 ROOT = Path(__file__).parents[2]
-# In each of ten batches.
-ROUNDS = 30
+# In each of twenty batches.
+ROUNDS = 15
 CREDENTIALS = ("requestId", "expectedStateHash")
 PREFLIGHT = {"do": "preflight", "id": "b", "data": "new"}
 COMMIT = {"do": "commit", "id": "b", "data": "new", "use": CREDENTIALS}
@@ -148,7 +148,7 @@ def test_every_point_of_the_write_path_is_one_where_a_process_dies_above() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("batch", range(10))
+@pytest.mark.parametrize("batch", range(20))
 def test_kill_9_at_any_moment_three_hundred_times(tmp_path: Path, batch: int) -> None:
     """Not at a named point but at a random one: the disk may be in the middle of anything."""
     chance = random.Random(20260301 + batch)
