@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kernel.siyuan.durable import Durable
+from kernel.siyuan.machine import start_conf
 
 if TYPE_CHECKING:
     from kernel.clock import Clock
@@ -46,6 +47,7 @@ class SiyuanKernel:
 
     def __post_init__(self) -> None:
         self.durable = Durable(self.workspace.files, self.workspace.reload)
+        start_conf(self)
 
 
 @dataclass(slots=True)

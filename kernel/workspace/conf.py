@@ -1,80 +1,56 @@
-"""[core] ``conf/conf.json``: the kernel's settings. Sections are plain dictionaries, as every /api/setting call takes them."""
+"""[core] ``conf/conf.json``: the kernel's settings. Sections are plain dictionaries, shaped by ``conf_shapes``."""
 
 from __future__ import annotations
 
-import copy
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.workspace.conf_bounds import complete, stored_conf
+from kernel.workspace.conf_defaults import CONF
+from kernel.workspace.go_struct import written
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kernel.workspace.files import Files
 
 CONF_PATH: Final = "conf/conf.json"
 
-# What a section holds where conf.json does not say: the defaults of kernel 3.7.3 that rules here depend on.
-DEFAULTS: Final[dict[str, dict[str, Any]]] = {
-    "fileTree": {
-        "alwaysSelectOpenedFile": False,
-        "openFilesUseCurrentTab": False,
-        "docIconClickExpand": False,
-        "parentDocClickExpand": False,
-        "boxDocEnabled": True,
-        "refCreateSaveBox": "",
-        "refCreateSavePath": "",
-        "docCreateSaveBox": "",
-        "docCreateSavePath": "",
-        "shorthandSaveBox": "",
-        "shorthandSavePath": "",
-        "maxListCount": 512,
-        "maxOpenTabCount": 8,
-        "allowCreateDeeper": False,
-        "removeDocWithoutConfirm": False,
-        "closeTabsOnStart": False,
-        "useSingleLineSave": True,
-        "largeFileWarningSize": 8,
-        "createDocAtTop": False,
-        "sort": 6,
-        "recentDocsMaxListCount": 0,
-        "noSplitScreenWhenOpenTab": False,
-    },
-    "editor": {"dynamicLoadBlocks": 192, "generateHistoryInterval": 10, "historyRetentionDays": 30},
-    "search": {"limit": 64, "caseSensitive": False, "name": True, "alias": True, "memo": True, "ial": False},
-    "tag": {"sort": 0},
-}
-
 
 class Conf:
-    """The settings, read once and written through."""
+    """The settings, read once and written through. ``new_id`` and ``new_uuid`` name what is stored without a name."""
 
-    def __init__(self, files: Files, values: dict[str, Any]) -> None:
+    def __init__(
+        self, files: Files, values: dict[str, Any], new_id: Callable[[], str], new_uuid: Callable[[], str]
+    ) -> None:
         self._files = files
         self.values = values
+        self.new_id = new_id
+        self.new_uuid = new_uuid
 
     @classmethod
-    def load(cls, files: Files) -> Conf:
-        """What conf.json says, over the defaults. An unreadable file is kept aside as conf.json.broken."""
-        values: dict[str, Any] = {}
+    def load(cls, files: Files, *, new_id: Callable[[], str], new_uuid: Callable[[], str]) -> Conf:
+        """What conf.json says, completed. An unreadable file is kept aside as conf.json.broken."""
+        stored: dict[str, Any] = {}
         if files.exists(CONF_PATH):
             try:
                 loaded = json.loads(files.read(CONF_PATH))
-                values = loaded if isinstance(loaded, dict) else {}
+                stored = loaded if isinstance(loaded, dict) else {}
             except ValueError:
                 files.rename(CONF_PATH, f"{CONF_PATH}.broken")
-        conf = cls(files, values)
-        for name, defaults in DEFAULTS.items():
-            section = values.get(name)
-            values[name] = {**copy.deepcopy(defaults), **(section if isinstance(section, dict) else {})}
-        return conf
+        values = stored_conf(stored)
+        complete(values, new_id, new_uuid)
+        return cls(files, values, new_id, new_uuid)
 
     def section(self, name: str) -> dict[str, Any]:
         """The live dictionary of a section; change it, then ``save``."""
-        section: dict[str, Any] = self.values.setdefault(name, {})
+        section: dict[str, Any] = self.values[name]
         return section
 
     @property
     def token(self) -> str:
         """The API token."""
-        return str(self.section("api").get("token", ""))
+        return str(self.section("api")["token"])
 
     @property
     def file_tree(self) -> dict[str, Any]:
@@ -84,11 +60,17 @@ class Conf:
     def is_box_doc_enabled(self) -> bool:
         return bool(self.file_tree["boxDocEnabled"])
 
+    def written(self) -> dict[str, Any]:
+        """All settings as they are written."""
+        values: dict[str, Any] = written(CONF, self.values)
+        return values
+
     def save(self) -> None:
-        """Write conf.json, readable by its owner only: the token stands in it."""
-        content = json.dumps(self.values, ensure_ascii=False, indent=2).encode()
-        self._files.write(CONF_PATH, content, is_private=True)
+        """Write conf.json where it differs, readable by its owner only: the token stands in it."""
+        content = json.dumps(self.written(), ensure_ascii=False, indent=2).encode("utf-8", "replace")
+        if not self._files.exists(CONF_PATH) or self._files.read(CONF_PATH) != content:
+            self._files.write(CONF_PATH, content, is_private=True)
 
     def reload(self) -> None:
         """Take again what the disk holds."""
-        self.values = Conf.load(self._files).values
+        self.values = Conf.load(self._files, new_id=self.new_id, new_uuid=self.new_uuid).values

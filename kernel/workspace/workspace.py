@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from uuid import UUID
 
 import msgspec
 
@@ -166,10 +167,15 @@ class Workspace:
         for folder in _LAYOUT:
             if not store.is_dir(folder):
                 store.make_dir(folder)
-        workspace = cls(store, Conf.load(store), Notebooks(store), clock, ids)
-        if not workspace.conf.token:
-            workspace.conf.section("api")["token"] = ids.text(TOKEN_LENGTH)
-            workspace.conf.save()
+        conf = Conf.load(
+            store,
+            new_id=lambda: ids.node_id(clock.local()),
+            new_uuid=lambda: str(UUID(bytes=ids.entropy(16), version=4)),
+        )
+        if not conf.token:
+            conf.section("api")["token"] = ids.text(TOKEN_LENGTH)
+        conf.save()
+        workspace = cls(store, conf, Notebooks(store), clock, ids)
         for notebook in workspace.notebooks.listed(int(workspace.conf.file_tree["sort"])):
             if not notebook.is_closed:
                 workspace.scan(notebook.id)
