@@ -224,6 +224,8 @@ class Connection:
             return await self._write(head, error.answer)
         await self.send(first)
         socket.take(self._wire.take_rest())
+        # It may go on for ever: a server that ends does not wait for it.
+        self.is_idle = True
         try:
             await answer.serve(socket)
         except ClientGone:

@@ -17,6 +17,7 @@ import trio
 from kernel.http.gzip import ENCODING, VARY, compressed, wants_gzip
 from kernel.siyuan import api_calls, broadcast_routes, dav_routes, login, plugin_routes, push_socket, statics
 from kernel.siyuan.auth import AccessRules, Grant, check_access
+from kernel.siyuan.broadcast import broadcast_of
 from kernel.siyuan.file_answers import is_error_text
 from kernel.siyuan.sessions import SessionSeal
 from kernel.siyuan.surface import (
@@ -27,7 +28,17 @@ from kernel.siyuan.surface import (
     SurfaceRoute,
     SurfaceTable,
 )
-from kernel.wire import JSON_UTF8, Answer, Exchange, Handler, Request, Response, Route
+from kernel.wire import (
+    JSON_UTF8,
+    Answer,
+    Exchange,
+    Handler,
+    Request,
+    Response,
+    Route,
+    StreamResponse,
+    WebSocketResponse,
+)
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
@@ -52,6 +63,7 @@ class KernelSurface:
         self._kernel = kernel
         if kernel.options.access_code:
             kernel.workspace.conf.values["accessAuthCode"] = kernel.options.access_code
+        self._workspace_name = PurePath(kernel.workspace.files.absolute("")).name
         self._seal = SessionSeal(_cookie_key(kernel))
         self._login = login.Login(kernel, self._seal)
         self._table = SurfaceTable(
@@ -91,12 +103,18 @@ class KernelSurface:
             return grant
         return None if grant.is_admin else _FORBIDDEN
 
+    def close(self) -> None:
+        """End the streams that would go on for ever: at the end of the server, before it is drained."""
+        broadcast_of(self._kernel).end()
+        for session in self._kernel.push.sessions:
+            session.end()
+
     def _access_rules(self) -> AccessRules:
         conf = self._kernel.workspace.conf
         return AccessRules(
             token=conf.token,
             access_code=str(conf.values.get("accessAuthCode") or ""),
-            workspace_name=PurePath(self._kernel.workspace.files.absolute("")).name,
+            workspace_name=self._workspace_name,
             seal=self._seal,
         )
 
@@ -135,18 +153,17 @@ def _cookie_key(kernel: SiyuanKernel) -> bytes:
 
 async def _finished(answer: Answer, request: Request) -> Answer:
     """The answer as it goes out: with the kernel's CORS headers, and in gzip where the request has the word."""
-    plain = answer
-    answer = replace(answer, headers=(*answer.headers, *CORS))
-    if (
-        not isinstance(answer, Response)
-        or not isinstance(plain, Response)
-        or not wants_gzip(request.path, request.headers)
-    ):
-        return answer
+    if isinstance(answer, WebSocketResponse):
+        return answer  # the handshake's answer has none of them
+    if isinstance(answer, StreamResponse):
+        return StreamResponse(answer.status, (*answer.headers, *CORS), answer.produce)
+    whole = Response(answer.status, (*answer.headers, *CORS), answer.body, answer.closes)
+    if not wants_gzip(request.path, request.headers):
+        return whole
     if answer.status == 304:
-        return replace(answer, headers=(*answer.headers, VARY))
-    pack = partial(compressed, answer, says_so=not is_error_text(plain))
-    return pack() if len(answer.body) <= INLINE_BYTES_MAX else await trio.to_thread.run_sync(pack)
+        return replace(whole, headers=(*whole.headers, VARY))
+    pack = partial(compressed, whole, says_so=not is_error_text(answer))
+    return pack() if len(whole.body) <= INLINE_BYTES_MAX else await trio.to_thread.run_sync(pack)
 
 
 def _missing(head: RequestHead) -> Response:

@@ -183,3 +183,12 @@ async def test_what_is_no_handshake_is_refused(start: Start, head: str) -> None:
     await client.send(head.encode())
     status, headers, _ = await client.answer()
     assert (status, headers["sec-websocket-version"]) == (400, "13")
+
+
+async def test_a_drain_does_not_wait_for_open_sockets(start: Start, autojump_clock: MockClock) -> None:
+    world = await start(serving(echo))
+    peer = Peer(world.connect())
+    await peer.open()
+    started = trio.current_time()
+    await world.server.drain(60)
+    assert trio.current_time() == started
