@@ -101,6 +101,8 @@ class AssetContents:
             f'CREATE VIRTUAL TABLE {TABLE} USING fts5({uncounted}, tokenize="siyuan case_insensitive")'
         )
         self._known: dict[str, AssetFile] = {}
+        # An id is kept while a file changes: a window asks for the text of a hit some time after the search.
+        self._ids: dict[str, str] = {}
 
     def stale(self, files: Iterable[AssetFile]) -> list[AssetFile]:
         """Forget what is gone or changed; the files that are to be read anew."""
@@ -113,11 +115,9 @@ class AssetContents:
 
     def put(self, file: AssetFile, content: bytes) -> None:
         """Enter the text of one file."""
-        stamp = datetime.fromtimestamp(file.updated, tz=UTC).strftime("%Y%m%d%H%M%S")
-        digest = int.from_bytes(hashlib.sha256(file.path.encode()).digest()[:8], "big")
-        letters = "".join("0123456789abcdefghijklmnopqrstuvwxyz"[digest // 36**place % 36] for place in range(7))
+        asset_id = self._ids.setdefault(file.path, _id_of(file))
         name, ext = shown_name(file.path), posixpath.splitext(file.path)[1].lower()
-        row = (f"{stamp}-{letters}", name, ext, file.path, file.size, file.updated, content.decode("utf-8", "replace"))
+        row = (asset_id, name, ext, file.path, file.size, file.updated, content.decode("utf-8", "replace"))
         self._connection.execute(f"INSERT INTO {TABLE} VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._known[file.path] = file
 
@@ -178,6 +178,13 @@ class AssetContents:
         except apsw.Error:
             return None
         return AssetText(*row) if row is not None else None
+
+
+def _id_of(file: AssetFile) -> str:
+    stamp = datetime.fromtimestamp(file.updated, tz=UTC).strftime("%Y%m%d%H%M%S")
+    digest = int.from_bytes(hashlib.sha256(file.path.encode()).digest()[:8], "big")
+    letters = "".join("0123456789abcdefghijklmnopqrstuvwxyz"[digest // 36**place % 36] for place in range(7))
+    return f"{stamp}-{letters}"
 
 
 def is_text(file: AssetFile) -> bool:
