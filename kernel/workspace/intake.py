@@ -58,8 +58,13 @@ def dom_of_block(node: Node) -> str:
     """Editor DOM of one block as getBlockDOM gives it."""
     if node.type == "NodeDocument":
         return render_dom(node.children, first_index=ROOT_INDEX_FIRST)
-    is_top = node.parent is not None and node.parent.type == "NodeDocument"
-    return render_dom([node], first_index=ROOT_INDEX_FIRST if is_top else None)
+    return dom_of_siblings([node])
+
+
+def dom_of_siblings(nodes: Sequence[Node]) -> str:
+    """Editor DOM of blocks that stand side by side; those right below a document are numbered."""
+    is_top = bool(nodes) and nodes[0].parent is not None and nodes[0].parent.type == "NodeDocument"
+    return render_dom(nodes, first_index=ROOT_INDEX_FIRST if is_top else None)
 
 
 def kramdown_of(node: Node, mode: Mode) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def document_notices(workspace: Workspace, saved: Iterable[str]) -> list[Event]:
-    """The frames for documents that were written: each as often as it was, then those above them."""
+    """The frames for documents that were written: each as often as it was, then those above them, then the index's."""
     own: list[Event] = []
     above: list[Event] = []
     for root_id in saved:
@@ -30,7 +30,7 @@ def document_notices(workspace: Workspace, saved: Iterable[str]) -> list[Event]:
         parent = parent_entry(workspace, entry)
         if parent is not None:
             above.append(Event("reloadDocInfo", _info_of(workspace, parent.id), FILETREE))
-    return own + above
+    return own + above + ([Event("databaseIndexCommit", None, MAIN)] if own else [])
 
 
 def parent_entry(workspace: Workspace, entry: DocumentEntry) -> DocumentEntry | None:

@@ -11,7 +11,7 @@ from kernel.workspace.attributes import change_attributes
 from kernel.workspace.documents import Refusal
 from kernel.workspace.edits import CODE_MESSAGE, Edit, TransactionError
 from kernel.workspace.events import MAIN, PROTYLE
-from kernel.workspace.intake import dom_of_blocks, parsed_dom
+from kernel.workspace.intake import dom_of_siblings, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
 from kernel.workspace.outline_moves import move_outline_heading
 from kernel.workspace.refs import refresh_anchors
@@ -65,7 +65,7 @@ def perform(workspace: Workspace, transaction: Transaction, *, tells_errors: boo
 
     With ``tells_errors`` the main windows hear of a failure, as when the kernel's queue meets one.
     """
-    edit = Edit(workspace, lambda dom: parsed_dom(workspace, dom), dom_of_blocks, transaction.do)
+    edit = Edit(workspace, lambda dom: parsed_dom(workspace, dom), dom_of_siblings, transaction.do)
     told = workspace.event_count()
     try:
         for operation in transaction.do:

@@ -61,7 +61,7 @@ def _tell(
     is_replay: bool | None = None,
 ) -> None:
     roots = list(dict.fromkeys(root for transaction in transactions for root in transaction.changed_roots))
-    context: dict[str, Any] = {"rootIDs": roots, "undoState": undo_state_json(undo_log(call), roots)}
+    context: dict[str, Any] = {"rootIDs": roots or None, "undoState": undo_state_json(undo_log(call), roots)}
     if is_replay is not None:
         context["isUndoReplay"] = is_replay
     call.kernel.workspace.emit(
