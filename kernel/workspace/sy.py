@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kernel.workspace.deep_json import DeepJsonError, loads_deep
-from kernel.workspace.nodes import BLOCK_TYPES, FIELD_ORDER, KINDS, LIST_DATA_ORDER, SPEC_CURRENT
+from kernel.workspace.nodes import BLOCK_TYPES, FIELD_ORDER, KINDS, LIST_DATA_ORDER, LIST_TASK, SPEC_CURRENT
 from kernel.workspace.tree import Node
 
 # What marks a node as a child too few: the kernel ignores such a block when it reads a file.
@@ -128,7 +128,7 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
     """Put right what the kernel puts right when it reads a file; whether anything changed.
 
     Childless containers are dropped, unknown types become paragraphs, blocks without an id and later holders of a used
-    id get fresh ones, ``Properties.id`` follows ``ID``, and an empty document gets a paragraph.
+    id get fresh ones, a list whose first item is a task becomes a task list, ``Properties.id`` follows ``ID``, and an empty document gets a paragraph.
     """
     changed = _drop_hollow(root)
     seen: set[str] = {root.id}
@@ -138,6 +138,7 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
             node.type, node.data, node.fields, changed = "NodeParagraph", "", {}, True
         if node.type not in BLOCK_TYPES:
             continue
+        changed |= _follow_first_item(node)
         if not node.id or node.id in seen:
             node.id = new_id()
         seen.add(node.id)
@@ -152,6 +153,17 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
         root.append(Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]}))
         changed = True
     return changed
+
+
+def _follow_first_item(node: Node) -> bool:
+    if node.type != "NodeList" or not node.children:
+        return False
+    data = node.fields.get("ListData") or {}
+    first = node.children[0].fields.get("ListData") or {}
+    if first.get("Typ") != LIST_TASK or data.get("Typ") == LIST_TASK:
+        return False
+    node.fields["ListData"] = {**data, "Typ": LIST_TASK}
+    return True
 
 
 def _drop_hollow(root: Node) -> bool:

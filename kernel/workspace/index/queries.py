@@ -70,6 +70,12 @@ def bookmark_labels(connection: apsw.Connection) -> list[str]:
     return [str(row[0]) for row in connection.execute(statement)]
 
 
+def recent_paragraphs(connection: apsw.Connection, limit: int) -> list[BlockRow]:
+    """The paragraphs changed last, the last first."""
+    statement = f"SELECT {BLOCK_COLUMNS} FROM blocks WHERE type = 'p' AND length > 1 ORDER BY updated DESC LIMIT ?"
+    return [BlockRow(*row) for row in connection.execute(statement, (limit,))]
+
+
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
         yield ids[start : start + IDS_PER_STATEMENT_MAX]
