@@ -209,10 +209,12 @@ class _Growing:
         for label, kind, _, _ in spans:
             node = {"id": label, "box": "", "path": "", "size": self.settings.node_size, "label": label}
             self.nodes.setdefault(str(label), {**node, "type": kind, "refs": 0, "defs": 0})
+        labels_at: dict[str, list[str]] = {}
+        for label, _, block_id, root_id in spans:
+            labels_at.setdefault(str(block_id if path else root_id), []).append(str(label))
         for row in rows:
-            for label, _, block_id, root_id in spans:
-                if (block_id if path else root_id) == (row.id if path else row.root_id):
-                    self.links.append({"from": label, "to": end(row), "ref": False, "arrows": None})
+            for label in labels_at.get(row.id if path else row.root_id, ()):
+                self.links.append({"from": label, "to": end(row), "ref": False, "arrows": None})
         labels = {str(label) for label, _, _, _ in spans}
         for label in sorted(labels):
             for part in label.split("/")[:-1]:

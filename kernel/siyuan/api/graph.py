@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
-from kernel.siyuan.notes_index import settled_index
-from kernel.workspace.graph import GraphSettings, default_conf, local_graph, whole_graph
+from kernel.siyuan.notes_index import read_in_thread
+from kernel.workspace.graph import Graph, GraphSettings, default_conf, local_graph, whole_graph
 from kernel.workspace.index.queries import blocks_by_id
 
 if TYPE_CHECKING:
+    import apsw
+
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
     from kernel.workspace.workspace import Workspace
@@ -22,11 +24,13 @@ async def get_graph(call: Call) -> Any:
         query, conf = call.arguments.optional_str("k"), _conf(call, is_local=False)
     except ApiError as error:
         raise ApiError(error.message, error.code, {"reqId": request_id}) from error
-    index = await settled_index(call.kernel)
-    found = whole_graph(index.connection, query, GraphSettings.of(conf), _daily_dirs(call.kernel.workspace))
-    box = next(iter(index.connection.execute("SELECT box FROM blocks WHERE type = 'd' ORDER BY rowid LIMIT 1")), ("",))[
-        0
-    ]
+    settings, daily_dirs = GraphSettings.of(conf), _daily_dirs(call.kernel.workspace)
+
+    def work(reader: apsw.Connection) -> tuple[Graph, str]:
+        first_box = reader.execute("SELECT box FROM blocks WHERE type = 'd' ORDER BY rowid LIMIT 1").fetchone()
+        return whole_graph(reader, query, settings, daily_dirs), str(first_box[0]) if first_box else ""
+
+    found, box = await read_in_thread(call.kernel, work, with_texts=False)
     return {"nodes": found.nodes or None, "links": found.links, "conf": conf, "box": box, "reqId": request_id}
 
 
@@ -40,14 +44,18 @@ async def get_local_graph(call: Call) -> Any:
         conf = _conf(call, is_local=True)
     except ApiError as error:
         raise ApiError(error.message, error.code, {"reqId": request_id}) from error
-    index = await settled_index(call.kernel)
-    block = next(iter(blocks_by_id(index.connection, [block_id])), None)
+    settings, daily_dirs = GraphSettings.of(conf), _daily_dirs(call.kernel.workspace)
+
+    def work(reader: apsw.Connection) -> tuple[Graph, str] | None:
+        block = next(iter(blocks_by_id(reader, [block_id])), None)
+        return None if block is None else (local_graph(reader, block, query, settings, daily_dirs), block.box)
+
     shown: dict[str, Any] = {"id": block_id, "conf": conf, "reqId": request_id}
-    if block is None:
+    answer = await read_in_thread(call.kernel, work, with_texts=False)
+    if answer is None:
         return {**shown, "box": "", "nodes": [], "links": []}
-    settings = GraphSettings.of(conf)
-    found = local_graph(index.connection, block, query, settings, _daily_dirs(call.kernel.workspace))
-    return {**shown, "box": block.box, "nodes": found.nodes, "links": found.links}
+    found, box = answer
+    return {**shown, "box": box, "nodes": found.nodes, "links": found.links}
 
 
 def reset_graph(call: Call) -> Any:

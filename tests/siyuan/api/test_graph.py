@@ -36,3 +36,73 @@ async def test_settings_are_kept_and_reset(kernel: MemoryKernel) -> None:
     assert kernel.restarted().workspace.conf.section("graph")["global"]["minRefs"] == 3
     assert (await kernel.call("graph/resetGraph"))["conf"]["minRefs"] == 0
     assert (await kernel.call("graph/resetLocalGraph"))["conf"] == default_conf(is_local=True)
+
+
+async def test_chosen_kinds_and_tags_are_nodes_too(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "# Head\n\npara #a/b# #a#")
+    heading, paragraph = await kernel.children(root_id)
+    conf = default_conf(is_local=True)
+    conf["type"] |= {"tag": True, "heading": True, "paragraph": True}
+    answer = await kernel.call("graph/getLocalGraph", id=root_id, k="", conf=conf)
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    assert {root_id, heading, paragraph, "a", "a/b"} == set(nodes)
+    assert (nodes[heading]["label"], nodes[paragraph]["title"]) == ("Head", "para #a/b# #a#")
+    links = {(link["from"], link["to"]) for link in answer["links"]}
+    assert {(root_id, heading), (heading, paragraph), ("a/b", paragraph), ("a", paragraph), ("a/b", "a")} <= links
+
+
+async def test_a_block_has_a_graph_of_its_own(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    target = await kernel.document(box, "/Target", "one\n\ntwo")
+    first = (await kernel.children(target))[0]
+    source = await kernel.document(box, "/Source", f"(({first} 'there'))")
+    (referring,) = await kernel.children(source)
+    conf = default_conf(is_local=True)
+    conf["type"]["paragraph"] = True
+    answer = await kernel.call("graph/getLocalGraph", id=first, k="", conf=conf)
+    assert {node["id"] for node in answer["nodes"]} == {first, referring}
+    assert [(link["from"], link["to"], link["arrows"]) for link in answer["links"]] == [
+        (referring, first, {"to": {"enabled": True}})
+    ]
+    unknown = await kernel.call("graph/getLocalGraph", id="20200101000000-zzzzzzz", k="", conf=conf)
+    assert (unknown["nodes"], unknown["links"], unknown["box"]) == ([], [], "")
+    assert await kernel.call("graph/getLocalGraph", reqId=3) == {"reqId": 3}
+
+
+async def test_a_graph_is_cut_to_a_word_a_tag_or_a_block(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "apple\n\npear #fruit#")
+    apple, pear = await kernel.children(root_id)
+    conf = default_conf(is_local=False)
+    conf["type"]["paragraph"] = True
+    for query, wanted in (("appl", apple), ("#fruit#", pear), (pear, pear)):
+        answer = await kernel.call("graph/getGraph", k=query, conf=conf)
+        assert [node["id"] for node in answer["nodes"]] == [wanted], query
+    assert (await kernel.call("graph/getGraph", k="nothing", conf=conf))["nodes"] is None
+
+
+async def test_only_documents_with_enough_references_are_shown(kernel: MemoryKernel) -> None:
+    target, source = await _linked(kernel)
+    conf = default_conf(is_local=False) | {"minRefs": 1}
+    answer = await kernel.call("graph/getGraph", k="", conf=conf)
+    assert {node["id"] for node in answer["nodes"]} == {target, source}
+    answer = await kernel.call("graph/getGraph", k="", conf=conf | {"minRefs": 2})
+    assert not answer["nodes"]
+
+
+async def test_daily_notes_are_shown_when_wanted(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    daily = await kernel.document(box, "/daily note/2024-01-01", "text")
+    conf = default_conf(is_local=False)
+    await kernel.call("notebook/setNotebookConf", notebook=box, conf={"dailyNoteSavePath": "/daily note/x"})
+    shown = await kernel.call("graph/getGraph", k="", conf=conf)
+    assert daily not in {node["id"] for node in shown["nodes"] or ()}
+    shown = await kernel.call("graph/getGraph", k="", conf=conf | {"dailyNote": True})
+    assert daily in {node["id"] for node in shown["nodes"]}
+
+
+async def test_a_graph_without_settings_is_refused_with_the_number_of_the_call(kernel: MemoryKernel) -> None:
+    for route in ("getGraph", "getLocalGraph"):
+        answer = await kernel.answer(f"graph/{route}", id="20200101000000-zzzzzzz", k="", reqId=9)
+        assert (answer.code, answer.msg, answer.data) == (-1, "Field [conf] is required", {"reqId": 9})
