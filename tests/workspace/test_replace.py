@@ -59,6 +59,66 @@ def test_a_link_without_a_target_becomes_text() -> None:
     assert changed(block(mark("a", "x", TextMarkAHref="old")), "old", "", "aHref") == "x"
 
 
+def image(target: str) -> Node:
+    return Node("NodeImage", children=[Node("NodeLinkDest", data=target)])
+
+
+def test_an_image_goes_with_its_source() -> None:
+    node = block("x", image("old.png"))
+    replace_in(node, Replacement("old", " new ", frozenset({"imgSrc"})))
+    assert node.children[1].children[0].data == "new.png"
+    replace_in(node, Replacement("new.png", "", frozenset({"imgSrc"})))
+    assert [child.type for child in node.children] == ["NodeText"]
+
+
+def test_a_memo_changes_in_its_text_and_its_note() -> None:
+    node = block(mark("inline-memo", "old", TextMarkInlineMemoContent="an old note"))
+    replace_in(node, Replacement("old", "new", frozenset({"inlineMemo"})))
+    fields = node.children[0].fields
+    assert (fields["TextMarkTextContent"], fields["TextMarkInlineMemoContent"]) == ("new", "an new note")
+
+
+def test_an_emptied_formula_or_note_is_taken_out() -> None:
+    node = block("a", Node("NodeTextMark", fields={"TextMarkType": "inline-math", "TextMarkInlineMathContent": "old"}))
+    replace_in(node, Replacement("old", "", frozenset({"inlineMath"})))
+    assert [child.type for child in node.children] == ["NodeText"]
+    node = block(mark("inline-memo", "kept", TextMarkInlineMemoContent="old"))
+    replace_in(node, Replacement("old", "", frozenset({"inlineMemo"})))
+    assert "TextMarkInlineMemoContent" not in node.children[0].fields
+
+
+def test_an_emptied_link_is_taken_out_and_marks_of_one_kind_grow_together() -> None:
+    node = block(mark("em", "a"), mark("a", "old", TextMarkAHref="u"), mark("em", "b"))
+    replace_in(node, Replacement("old", "", frozenset({"aText"})))
+    assert [child.fields["TextMarkTextContent"] for child in node.children] == ["ab"]
+    node = block(mark("em", "a"), mark("a", "old", TextMarkAHref="u"), mark("strong", "b"))
+    replace_in(node, Replacement("old", "", frozenset({"aText"})))
+    assert len(node.children) == 2
+
+
+def test_a_changed_anchor_is_the_users_own() -> None:
+    node = block(mark("block-ref", "old", TextMarkBlockRefID="i", TextMarkBlockRefSubtype="d"))
+    replace_in(node, Replacement("other", "new", frozenset({"blockRef"})))
+    assert node.children[0].fields["TextMarkBlockRefSubtype"] == "d"
+    replace_in(node, Replacement("old", "new", frozenset({"blockRef"})))
+    assert node.children[0].fields["TextMarkBlockRefSubtype"] == "s"
+
+
+def test_styled_text_and_annotations_have_kinds_of_their_own() -> None:
+    node = block(mark("text", "old"), mark("file-annotation-ref", "old"))
+    replace_in(node, Replacement("old", "new", frozenset({"text"})))
+    replace_in(node, Replacement("old", "newer", frozenset({"fileAnnotationRef"})))
+    assert [child.fields["TextMarkTextContent"] for child in node.children] == ["new", "newer"]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [("(?P<a>o)ld", "${a}x$$", "ox$"), ("old", "$9", ""), ("(o)(x)?ld", "$1$2", "o"), ("old", "${none}", "")],
+)
+def test_a_replacement_is_expanded_as_go_does(pattern: str, text: str, expected: str) -> None:
+    assert changed(block("old."), pattern, text, "text", regex=True) == f"{expected}."
+
+
 def test_groups_of_a_pattern_can_stand_in_the_replacement() -> None:
     assert changed(block("aN bN"), "(b)(N)", "$2-${1}$$", "text", regex=True) == "aN N-b$"
     assert changed(block("a1 b22"), "[0-9]+", "N", "text", regex=True) == "aN bN"

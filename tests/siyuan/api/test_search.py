@@ -138,3 +138,57 @@ async def test_replacing_by_nothing_new_or_a_broken_expression_changes_nothing(k
     for options in ({"k": "cat", "r": "cat"}, {"k": "(", "r": "x", "method": 3}):
         await kernel.call("search/findReplace", ids=[root_id], replaceTypes={"text": True}, **options)
     assert await kernel.texts(root_id) == ["cat"]
+
+
+@pytest.mark.parametrize("order_by", range(8))
+async def test_every_order_gives_the_same_hits(kernel: MemoryKernel, order_by: int) -> None:
+    await _library(kernel)
+    options = {"types": {"paragraph": True}, "orderBy": order_by}
+    for method, query in ((0, "apple"), (1, "apple"), (3, "apple")):
+        assert len(await _found(kernel, query, method=method, **options)) == 3
+
+
+async def test_hits_in_a_document_stand_as_they_are_written(kernel: MemoryKernel) -> None:
+    await _library(kernel)
+    chosen = {"types": {"paragraph": True, "heading": True}, "groupBy": 1, "orderBy": 5}
+    answer = await kernel.call("search/fullTextSearchBlock", query="apple", **chosen)
+    fruit = next(root for root in answer["blocks"] if root["hPath"] == "/Fruit")
+    assert [block["type"] for block in fruit["children"]] == ["NodeHeading", "NodeParagraph", "NodeParagraph"]
+
+
+async def test_the_levels_of_headings_and_kinds_of_lists_narrow_a_search(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Doc", "# apple one\n\n## apple two\n\n- apple three\n\n1. apple four")
+    chosen = {"types": {"heading": True, "list": True}, "subTypes": {"h2": True, "o": True}}
+    found = [re.sub("</?mark>", "", text).strip() for _, text in await _found(kernel, "apple", **chosen)]
+    assert sorted(found) == ["apple four", "apple two"]
+
+
+async def test_a_search_for_nothing_finds_nothing(kernel: MemoryKernel) -> None:
+    await _library(kernel)
+    for options in ({"query": ""}, {"query": "apple", "types": {}}, {"query": "(", "method": 3}):
+        answer = await kernel.call("search/fullTextSearchBlock", **options)
+        assert answer["blocks"] == [], options
+
+
+async def test_wrong_kinds_of_arguments_end_a_search_without_an_answer(kernel: MemoryKernel) -> None:
+    for options in ({"query": 5}, {"types": "x"}, {"types": {"paragraph": 1}}, {"paths": "x"}):
+        answer = await kernel.answer("search/fullTextSearchBlock", **options)
+        assert (answer.code, answer.data) == (0, None), options
+
+
+async def test_replacing_everywhere_takes_all_hits_of_a_place(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    inside = await kernel.document(box, "/Inside", "cat")
+    other = await kernel.notebook("Other")
+    outside = await kernel.document(other, "/Outside", "cat")
+    await kernel.call("search/findReplace", k="cat", r="cow", ids=[], paths=[box], replaceTypes={"text": True})
+    assert (await kernel.texts(inside), await kernel.texts(outside)) == (["cow"], ["cat"])
+    await kernel.call("search/findReplace", k="c(.)w", r="$1", ids=[], method=3, replaceTypes={"text": True})
+    assert await kernel.texts(inside) == ["o"]
+
+
+async def test_replacing_blocks_that_are_gone_does_nothing(kernel: MemoryKernel) -> None:
+    gone = "20200101000000-zzzzzzz"
+    await kernel.call("search/findReplace", k="a", r="b", ids=[gone], replaceTypes={"text": True})
+    assert not any("-replace/" in path for path in kernel.backend.contents)
