@@ -15,13 +15,13 @@ from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.faults.trigger import current_call
-from kernel.host.base import Host, HostError
+from kernel.host.base import Host, HostError, HostHttpError
 from kernel.host.budget import ReadBudget
 from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
 from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
 from kernel.safety.probes import observe
-from kernel.tools import failures, resources, results, schema
+from kernel.tools import extension, failures, resources, results, schema
 from kernel.tools import help as help_pages
 from kernel.tools.configuration import Configuration
 from kernel.tools.context import Handling, Refresh, ToolContext, Written
@@ -30,6 +30,7 @@ from kernel.tools.limits import MEMORY_STALE_AFTER_MS
 from kernel.tools.permissions import Level
 from kernel.tools.plugin_files import PluginFiles
 from kernel.tools.preparation import (
+    EXTENSION,
     HELP,
     Asked,
     asked,
@@ -41,7 +42,7 @@ from kernel.tools.preparation import (
     offered_tool,
     safety_frame,
 )
-from kernel.tools.registry import Tool, find_action
+from kernel.tools.registry import Action, Tool, find_action
 from kernel.tools.service import Caller, Prepared, Refused, ToolResult
 from kernel.tools.statistics import Statistics
 from scheduler.ticket import Lane, Ticket
@@ -78,17 +79,22 @@ class Tools:
         listed = []
         for tool in configuration.enabled_tools():
             if actions := offered(configuration, tool):
-                listed.append(
-                    {
-                        "name": tool.name,
-                        "title": tool.title,
-                        "description": schema.description(tool, actions, is_strict=configuration.is_strict),
-                        "inputSchema": schema.input_schema(tool, actions, is_strict=configuration.is_strict),
-                        "outputSchema": schema.OUTPUT_SCHEMA,
-                        "annotations": schema.tool_annotations(tool, actions),
-                    }
-                )
+                listed.append(self._declaration(configuration, tool, actions))
         return listed
+
+    def _declaration(self, configuration: Configuration, tool: Tool, actions: tuple[Action, ...]) -> dict[str, Any]:
+        is_strict = configuration.is_strict
+        foreign = extension.exposed_tools(configuration, self.parts.more) if tool.name == EXTENSION else ()
+        names = tuple(one.name for one in foreign)
+        shown = (*actions, *(extension.dynamic_action(one) for one in foreign))
+        return {
+            "name": tool.name,
+            "title": tool.title,
+            "description": schema.description(tool, shown, is_strict=is_strict),
+            "inputSchema": schema.input_schema(tool, actions, is_strict=is_strict, more_actions=names),
+            "outputSchema": schema.OUTPUT_SCHEMA,
+            "annotations": schema.tool_annotations(tool, shown),
+        }
 
     async def surface_version(self, caller: Caller) -> str:
         """Changes when the tool list, the switches or the permissions change."""
@@ -152,7 +158,7 @@ class Tools:
         action_name = named_action(arguments.get("action"), tool)
         if action_name == HELP:
             return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
-        call = asked(configuration, tool, action_name, arguments)
+        call = asked(configuration, tool, action_name, arguments, self.parts.more)
         lane = Lane.READ if call.policy.is_read else Lane.MUTATION
         return Prepared(
             name,
@@ -188,7 +194,7 @@ class Tools:
         try:
             configuration = await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
-            if not configuration.is_enabled(call.action):
+            if call.action.key in HANDLERS and not configuration.is_enabled(call.action):
                 raise ToolError("action_disabled", f"{call.action.key} was switched off.", hint="List the tools again.")
             context = await self._context(call, configuration, ticket, caller)
             payload = await self._run(call, context, ticket)
@@ -196,6 +202,8 @@ class Tools:
             return failed(configuration, call.action, error, call.policy)
         except HostError as error:
             return failed(configuration, call.action, failures.from_host(error), call.policy)
+        if isinstance(payload, dict) and results.FOREIGN_KEY in payload:
+            return results.foreign(payload)
         return results.success(
             payload, key=call.action.key, is_write=call.changes_something, slims=configuration.slims_results
         )
@@ -213,7 +221,7 @@ class Tools:
         return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
-        handling = HANDLERS[call.action.key]
+        handling = HANDLERS.get(call.action.key) or _forwarding(call.action.name)
         if call.policy.is_mutation and context.configuration.is_strict:
             # The coordinator guards: a replay must be answered although its target is gone by its own doing.
             return await self._strict(call, handling, context, ticket)
@@ -285,6 +293,10 @@ class Tools:
         for operation in operations:
             try:
                 await context.host.call(f"/api/ui/{operation.kind}", {"id": operation.id} if operation.id else {})
+            except HostHttpError as error:
+                # A host without windows serves no such endpoint: there is nobody to tell.
+                if error.status != 404:
+                    failures_seen.append({**operation.as_json(), "message": error.message})
             except HostError as error:
                 failures_seen.append({**operation.as_json(), "message": error.message})
         told: dict[str, Any] = {"applied": True, "operations": [operation.as_json() for operation in operations]}
@@ -314,6 +326,15 @@ class Tools:
         if call.policy.is_external:
             payload["safety"] = external_safety(prepared.state["configuration"] if prepared else Configuration())
         return results.failure(payload)
+
+
+def _forwarding(name: str) -> Handling:
+    """How a foreign tool is done: forwarded, once."""
+
+    async def run(context: ToolContext, arguments: Mapping[str, Any]) -> Written:
+        return await extension.forward(context, name, arguments)
+
+    return Handling(run)
 
 
 def _as_written(value: Any) -> Written:

@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from kernel.tools import av, block, document, file, flashcard, fs, mascot, notebook, search, system, tag, timeline
+from kernel.tools import (
+    av,
+    block,
+    changelog,
+    document,
+    extension,
+    file,
+    flashcard,
+    fs,
+    mascot,
+    notebook,
+    search,
+    system,
+    tag,
+    timeline,
+)
 from kernel.tools.context import Handling
 
 HANDLERS: Final[dict[str, Handling]] = {
@@ -18,6 +33,8 @@ HANDLERS: Final[dict[str, Handling]] = {
     **tag.HANDLERS,
     **timeline.HANDLERS,
     **system.HANDLERS,
+    **changelog.HANDLERS,
     **flashcard.HANDLERS,
+    **extension.HANDLERS,
     **mascot.HANDLERS,
 }

@@ -14,7 +14,7 @@ from kernel.canonical import digest
 from kernel.errors import ToolError
 from kernel.safety.intent import SAFETY_ARGUMENTS
 from kernel.safety.policy import Policy
-from kernel.tools import failures, results
+from kernel.tools import extension, failures, results
 from kernel.tools.configuration import Configuration
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.limits import FORM_ARGUMENT_CHARS_MAX
@@ -23,6 +23,7 @@ from kernel.tools.service import Confirmation, Refused, ToolResult
 from kernel.tools.validation import ArgumentsInvalid, validated
 
 HELP: Final = "help"
+EXTENSION: Final = "extension"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,38 @@ def named_action(name: Any, tool: Tool) -> str:
     raise Refused(results.failure(failures.payload_of(error, tool.name)))
 
 
-def asked(configuration: Configuration, tool: Tool, name: str, arguments: Mapping[str, Any]) -> Asked:
-    """The call, checked.
+def asked(
+    configuration: Configuration, tool: Tool, name: str, arguments: Mapping[str, Any], parts: Mapping[str, Any]
+) -> Asked:
+    """The call, checked. ``parts`` hold the bridge to foreign tools.
 
     Raises:
         Refused: unknown or switched-off action, wrong arguments, a preflight that cannot be.
     """
     action = find_action(tool, name)
+    if action is None and tool.name == EXTENSION:
+        return _foreign(configuration, tool, name, arguments, parts)
     if action is None:
         raise Refused(results.failure(failures.payload_of(_unknown_action(configuration, tool, name), tool.name, name)))
     if action not in offered(configuration, tool):
         raise refused(configuration, action, _disabled(action), action.policy)
+    return _checked(configuration, tool, action, arguments)
+
+
+def _foreign(
+    configuration: Configuration, tool: Tool, name: str, arguments: Mapping[str, Any], parts: Mapping[str, Any]
+) -> Asked:
+    """A foreign tool by its official name."""
+    for exposed in extension.exposed_tools(configuration, parts):
+        if exposed.name == name:
+            return _checked(configuration, tool, extension.dynamic_action(exposed), arguments)
+    reason = extension.why_not(configuration, parts, name)
+    error = reason or _unknown_action(configuration, tool, name)
+    raise Refused(results.failure(failures.payload_of(error, tool.name, name)))
+
+
+def _checked(configuration: Configuration, tool: Tool, action: Action, arguments: Mapping[str, Any]) -> Asked:
+    """The arguments of a known action."""
     try:
         business = validated(action, arguments)
     except ArgumentsInvalid as error:

@@ -79,6 +79,8 @@ _ITEM_NOISE: Final = frozenset(
 _DATABASE_NOISE: Final = frozenset({"icon"})
 _HIT_KEYS: Final = ("id", "type", "subtype", "hPath", "path", "notebookName")
 _HIT_TEXTS: Final = ("plainContent", "excerpt", "content")
+# Under this key a payload carries a foreign tool's whole result.
+FOREIGN_KEY: Final = "_foreign"
 # Under this key a payload carries an MCP image, which becomes a content item of its own.
 IMAGE_KEY: Final = "_image"
 # Actions whose payload is handed over as it is.
@@ -107,6 +109,19 @@ def success(payload: Any, *, key: str, is_write: bool, slims: bool = True) -> To
         images.append(slimmed.pop(IMAGE_KEY))
     content = [{"type": "text", "text": text_of(slimmed)}, *images]
     return ToolResult(content, structured_of(payload if is_write else slimmed))
+
+
+def foreign(payload: Mapping[str, Any]) -> ToolResult:
+    """A foreign tool's own result, untouched but for the mark that nothing is guaranteed (R62, R108)."""
+    result = payload[FOREIGN_KEY]
+    content = result.get("content")
+    structured = result.get("structuredContent")
+    own = structured if isinstance(structured, dict) else {"value": text_of(content)}
+    return ToolResult(
+        content if isinstance(content, list) else [],
+        {**own, "safety": payload.get("safety")},
+        is_error=result.get("isError") is True,
+    )
 
 
 def failure(payload: dict[str, Any], *, text: str | None = None) -> ToolResult:

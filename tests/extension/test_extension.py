@@ -1,0 +1,382 @@
+"""Foreign tools: which are offered, how they are found and called, and what the two diagnoses say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+import pytest
+
+from kernel.clock import ManualClock
+from kernel.errors import ToolError
+from kernel.extension.bridge import Bridge, EndpointLost
+from kernel.extension.catalog import read_catalog, registered_name, schema_bytes, version_of
+from kernel.extension.http_endpoint import HttpEndpoint
+from kernel.extension.limits import LIST_PAGES_MAX
+from kernel.extension.package_check import validate_package
+from tests.tools.fakes import CALLER, FakeHost, World, open_world
+
+OBJECT = {"type": "object"}
+PLUGIN = {"name": "plugin__echo__say", "source": "plugin", "inputSchema": OBJECT, "readOnlyHint": True}
+NATIVE = {"name": "document", "inputSchema": OBJECT}
+
+
+class FakeEndpoint:
+    def __init__(self, tools: list[dict[str, Any]], losses: int = 0, *, was_sent: bool = True) -> None:
+        self.tools, self.losses, self.was_sent = tools, losses, was_sent
+        self.lists = 0
+        self.called: list[tuple[str, dict[str, Any]]] = []
+
+    async def list_tools(self) -> list[dict[str, Any]]:
+        self.lists += 1
+        if self.losses:
+            self.losses -= 1
+            raise EndpointLost("gone", was_sent=False)
+        return self.tools
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        self.called.append((name, dict(arguments)))
+        if self.losses:
+            raise EndpointLost("gone", was_sent=self.was_sent)
+        return {"content": [{"type": "text", "text": "hi"}], "structuredContent": {"said": "hi"}}
+
+
+def version(text: str = "3.7.3") -> FakeHost:
+    return FakeHost({"/api/system/version": text})
+
+
+def bridged(world: World, endpoint: FakeEndpoint) -> Bridge:
+    bridge = Bridge(endpoint, ManualClock())
+    world.tools.parts.more["extension"] = bridge
+    return bridge
+
+
+# --- selection ---
+
+
+def test_a_missing_source_is_native_and_foreign_servers_and_our_own_are_left_out() -> None:
+    catalog = read_catalog(
+        [
+            NATIVE,
+            PLUGIN,
+            {"name": "remote", "source": "mcp", "inputSchema": OBJECT},
+            {"name": "plugin__siyuan_plugins_mcp_sisyphus__fs", "source": "plugin", "inputSchema": OBJECT},
+            {"name": "own", "source": "plugin", "ownerId": "siyuan-plugins-mcp-sisyphus"},
+            {"name": ""},
+            {"name": 5},
+            "text",
+        ]
+    )
+    assert [(tool.name, tool.source) for tool in catalog.tools] == [
+        ("document", "native"),
+        ("plugin__echo__say", "plugin"),
+    ]
+    assert catalog.counts() == {"plugin": 1, "native": 1}
+
+
+def test_natives_and_blocked_and_reserved_names_are_not_exposed() -> None:
+    catalog = read_catalog([NATIVE, PLUGIN, {"name": "help", "source": "plugin", "inputSchema": OBJECT}])
+    assert [tool.name for tool in catalog.exposed(natives=False, blocked=frozenset())] == ["plugin__echo__say"]
+    assert [tool.name for tool in catalog.exposed(natives=True, blocked=frozenset({"plugin__echo__say"}))] == [
+        "document"
+    ]
+    reserved = catalog.find("help")
+    assert reserved is not None
+    assert reserved.as_json(frozenset())["conflict"] == "reserved_action"
+    assert schema_bytes(()) == 2
+
+
+@pytest.mark.parametrize("schema", [None, "x", {"type": "string"}, {"type": "object", "x": float("nan")}])
+def test_a_broken_schema_is_opened_and_marked(schema: Any) -> None:
+    tool = read_catalog([{"name": "t", "inputSchema": schema}]).tools[0]
+    assert tool.is_degraded
+    assert dict(tool.schema) == {"type": "object", "additionalProperties": True}
+
+
+def test_read_only_is_believed_only_if_it_says_true() -> None:
+    listed = [
+        {"name": "a", "annotations": {"readOnlyHint": True}},
+        {"name": "b", "annotations": {"readOnlyHint": False}, "readOnlyHint": True},
+        {"name": "c", "readOnlyHint": "yes"},
+        {"name": "d", "capability": {"source": "plugin"}},
+    ]
+    tools = read_catalog(listed).tools
+    assert [tool.is_read_only for tool in tools] == [True, False, False, False]
+    assert tools[3].source == "plugin"
+
+
+def test_names_and_versions_follow_the_kernels_rules() -> None:
+    assert registered_name("example-plugin", "echo") == "plugin__example_plugin__echo"
+    assert registered_name("über.x", "y") == "plugin___ber_x__y"
+    assert version_of("3.7.0-dev1") == (3, 7, 0)
+    assert version_of("3.x") == (3,)
+
+
+# --- the bridge ---
+
+
+async def test_discovery_tries_twice_and_a_failure_hides_only_the_foreign_tools() -> None:
+    endpoint = FakeEndpoint([PLUGIN], losses=1)
+    bridge = Bridge(endpoint, ManualClock())
+    found = await bridge.ensure(version())
+    assert (endpoint.lists, found.is_connected, found.has_changed) == (2, True, True)
+    await bridge.ensure(version())
+    assert endpoint.lists == 2
+    endpoint.losses = 2
+    found = await bridge.refresh(version())
+    assert (found.is_connected, found.error, found.catalog.tools) == (False, "gone", ())
+
+
+async def test_an_old_kernel_is_not_asked() -> None:
+    endpoint = FakeEndpoint([PLUGIN])
+    found = await Bridge(endpoint, ManualClock()).refresh(version("3.6.9"))
+    assert (endpoint.lists, found.is_supported) == (0, False)
+
+
+@pytest.mark.parametrize(("was_sent", "code"), [(True, "outcome_unknown"), (False, "host_unavailable")])
+async def test_a_lost_call_is_sent_once_and_is_unknown_only_if_it_left(was_sent: bool, code: str) -> None:
+    endpoint = FakeEndpoint([], losses=1, was_sent=was_sent)
+    with pytest.raises(ToolError) as caught:
+        await Bridge(endpoint, ManualClock()).call("x", {})
+    assert (caught.value.code, len(endpoint.called)) == (code, 1)
+
+
+# --- the tool ---
+
+
+async def test_the_list_is_compact_until_native_tools_are_on() -> None:
+    async with open_world(version()) as world:
+        bridged(world, FakeEndpoint([PLUGIN, NATIVE]))
+        compact = (await world.call("extension", action="list")).structured or {}
+        assert "tools" not in compact
+        assert (compact["discoveredCount"], compact["exposedCount"], compact["detailsIncluded"]) == (2, 1, False)
+        world.host.configure('{"extension":{"includeNativeTools":true,"blockedTools":["document"]}}')
+        full = (await world.call("extension", action="list", refresh=True)).structured or {}
+        assert [(tool["name"], tool["blocked"]) for tool in full["tools"]] == [
+            ("document", True),
+            ("plugin__echo__say", False),
+        ]
+
+
+async def test_a_foreign_tool_is_called_by_name_with_its_arguments_nested() -> None:
+    async with open_world(version()) as world:
+        endpoint = FakeEndpoint([PLUGIN, {**PLUGIN, "name": "plugin__echo__act", "readOnlyHint": False}])
+        await bridged(world, endpoint).refresh(world.host)
+        result = await world.call("extension", action="plugin__echo__say", arguments={"action": "query"})
+        assert endpoint.called == [("plugin__echo__say", {"action": "query"})]
+        assert result.content == [{"type": "text", "text": "hi"}]
+        assert (result.structured or {})["said"] == "hi"
+        assert (result.structured or {})["safety"]["writeSafetyGuaranteed"] is False
+        say = {"action": "plugin__echo__say"}
+        assert (await world.tools.prepare("extension", say, CALLER)).confirmation is None
+        act = {"action": "plugin__echo__act"}
+        assert (await world.tools.prepare("extension", act, CALLER)).confirmation is not None
+        declared = next(tool for tool in await world.tools.list_tools(CALLER) if tool["name"] == "extension")
+        assert "plugin__echo__act" in declared["inputSchema"]["properties"]["action"]["enum"]
+
+
+async def test_a_native_or_blocked_or_unknown_tool_is_refused_in_words() -> None:
+    async with open_world(version()) as world:
+        await bridged(world, FakeEndpoint([NATIVE, PLUGIN])).refresh(world.host)
+        native = (await world.call("extension", action="document")).structured or {}
+        assert native["error"]["code"] == "action_disabled"
+        world.host.configure('{"extension":{"blockedTools":["plugin__echo__say"]}}')
+        blocked = (await world.call("extension", action="plugin__echo__say")).structured or {}
+        assert "blocked" in blocked["error"]["message"]
+        assert ((await world.call("extension", action="nope")).structured or {})["error"]["code"] == "unknown_action"
+
+
+async def test_without_a_bridge_the_tool_says_so() -> None:
+    async with open_world(version()) as world:
+        listed = (await world.call("extension", action="list")).structured or {}
+        assert (listed["connected"], listed["supported"]) == (False, False)
+        assert (await world.call("extension", action="diagnose_plugin_mcp", pluginName="x")).is_error
+
+
+async def test_a_diagnosis_looks_once_and_says_what_it_supports() -> None:
+    async with open_world(version()) as world:
+        endpoint = FakeEndpoint([PLUGIN])
+        bridged(world, endpoint)
+        arguments: dict[str, Any] = {"action": "diagnose_plugin_mcp", "pluginName": "echo"}
+        seen = (await world.call("extension", **arguments, expectedToolNames=["say"])).structured or {}
+        assert (endpoint.lists, endpoint.called) == (1, [])
+        assert seen["expectation"] == {
+            "state": "present",
+            "met": True,
+            "tools": [{"name": "plugin__echo__say", "present": True}],
+        }
+        absent = (await world.call("extension", **arguments, expectedState="absent")).structured or {}
+        assert absent["expectation"]["met"] is False
+        endpoint.losses = 2
+        assert (await world.call("extension", **arguments)).is_error
+
+
+# --- packages ---
+
+MANIFEST: dict[str, Any] = {
+    "name": "example-plugin",
+    "version": "1.0.0",
+    "minAppVersion": "3.7.0",
+    "displayName": {"default": "Example"},
+    "description": {"default": "Example"},
+}
+INDEX = "module.exports = class extends Plugin { onunload() {} };"
+
+
+def problems(kind: str = "plugin", files: Any = None, runtime: Any = None, **manifest: Any) -> list[str]:
+    given = {name: value for name, value in {**MANIFEST, **manifest}.items() if value is not None}
+    package = {"type": kind, "manifest": given, "files": {"index.js": INDEX} if files is None else files}
+    report = validate_package(package, runtime or {})
+    assert report["valid"] is not bool(report["problems"])
+    found: list[str] = report["problems"]
+    return found
+
+
+def test_a_good_package_is_valid_in_the_static_layer_only() -> None:
+    files = {"index.js": INDEX, "kernel.js": "siyuan.mcp.registerTool('a'); siyuan.mcp.unregisterTool('a')"}
+    package = {"type": "plugin", "manifest": {**MANIFEST, "kernels": ["darwin"]}, "files": files}
+    report = validate_package(package, {"appVersion": "3.7.3", "backend": "darwin", "frontend": "desktop"})
+    assert (report["valid"], report["layer"], report["warnings"]) == (True, "static", [])
+    assert report["lifecycle"]["registerTool"] == ["kernel.js"]
+    assert report["executableSurface"] == ["index.js", "kernel.js"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"name": "bad name"}, "name"),
+        ({"version": "1"}, "version"),
+        ({"minAppVersion": None}, "minAppVersion"),
+        ({"displayName": "x"}, "displayName"),
+        ({"description": {"default": ""}}, "description"),
+        ({"installed": True}, "installed"),
+        ({"backends": ["mars"]}, "backends"),
+        ({"backends": ["linux"], "runtime": {"backend": "darwin"}}, "backend darwin"),
+        ({"frontends": ["mobile"], "runtime": {"frontend": "desktop"}}, "frontend desktop"),
+        ({"kernels": "x"}, "kernels"),
+        ({"kernels": ["linux"], "runtime": {"backend": "darwin"}}, "kernel part"),
+        ({"runtime": {"appVersion": "3.6.0"}}, "needs SiYuan"),
+        ({"files": {}}, "index.js"),
+        ({"files": {"index.js": INDEX, "../x": ""}}, "relative"),
+        ({"files": {"index.js": INDEX, "/x": ""}}, "relative"),
+        ({"files": {"index.js": INDEX, "C:\\x": ""}}, "relative"),
+        ({"kind": "theme", "files": {"theme.css": ""}}, "modes"),
+        ({"kind": "widget", "files": {}}, "index.html"),
+    ],
+)
+def test_each_fault_of_a_package_is_named(changes: dict[str, Any], part: str) -> None:
+    assert any(part in problem for problem in problems(**changes))
+
+
+def test_a_theme_with_modes_and_its_style_is_fine() -> None:
+    assert problems("theme", {"theme.css": ""}, modes=["dark"]) == []
+    assert problems("icon", {}) == []
+
+
+def test_risky_habits_are_warnings() -> None:
+    files = {"index.js": "x", "kernel.js": "siyuan.mcp.registerTool('a')"}
+    report = validate_package({"type": "plugin", "manifest": MANIFEST, "files": files}, {})
+    assert len(report["warnings"]) == 3
+    named = validate_package(
+        {"type": "plugin", "manifest": {**MANIFEST, "kernels": ["all"]}, "files": {"index.js": INDEX}}, {}
+    )
+    assert len(named["warnings"]) == 1
+
+
+# --- over HTTP ---
+
+
+def answering(*messages: dict[str, Any], sse: bool = False) -> tuple[HttpEndpoint, list[dict[str, Any]]]:
+    """An endpoint whose server opens a session and then gives these results in turn."""
+    seen: list[dict[str, Any]] = []
+    waiting = list(messages)
+
+    def respond(request: httpx.Request) -> httpx.Response:
+        message = json.loads(request.content)
+        seen.append({**message, "session": request.headers.get("mcp-session-id")})
+        if message["method"] == "initialize":
+            return httpx.Response(200, json={"result": {}}, headers={"Mcp-Session-Id": "s1"})
+        if message["method"].startswith("notifications/"):
+            return httpx.Response(202)
+        body = json.dumps(waiting.pop(0))
+        if sse:
+            return httpx.Response(
+                200, text=f"data: {{}}\n\ndata: {body}\n\n", headers={"content-type": "text/event-stream"}
+            )
+        return httpx.Response(200, text=body)
+
+    return HttpEndpoint("http://h", "t", transport=httpx.MockTransport(respond)), seen
+
+
+async def test_a_session_is_opened_once_and_pages_are_followed() -> None:
+    endpoint, seen = answering({"result": {"tools": [PLUGIN, 5], "nextCursor": "c"}}, {"result": {"tools": [NATIVE]}})
+    assert await endpoint.list_tools() == [PLUGIN, NATIVE]
+    assert [message["method"] for message in seen] == [
+        "initialize",
+        "notifications/initialized",
+        "tools/list",
+        "tools/list",
+    ]
+    assert seen[-1]["session"] == "s1"
+    await endpoint.aclose()
+
+
+async def test_an_answer_may_be_an_event_stream() -> None:
+    endpoint, _ = answering({"result": {"content": []}}, sse=True)
+    assert await endpoint.call_tool("x", {}) == {"content": []}
+
+
+async def test_a_repeated_cursor_or_too_many_pages_end_the_list() -> None:
+    endpoint, _ = answering(*[{"result": {"nextCursor": "same"}}] * 3)
+    with pytest.raises(EndpointLost):
+        await endpoint.list_tools()
+    endpoint, _ = answering(*[{"result": {"nextCursor": str(n)}} for n in range(LIST_PAGES_MAX + 1)])
+    with pytest.raises(EndpointLost):
+        await endpoint.list_tools()
+
+
+@pytest.mark.parametrize("message", [{"error": {"message": "no"}}, {"x": 1}, {"result": 5}])
+async def test_a_refusal_is_certain_and_drops_the_session(message: dict[str, Any]) -> None:
+    endpoint, seen = answering(message, {"result": {}})
+    with pytest.raises(EndpointLost) as caught:
+        await endpoint.call_tool("x", {})
+    assert not caught.value.was_sent
+    assert await endpoint.call_tool("x", {}) == {}
+    assert sum(one["method"] == "initialize" for one in seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("failure", "was_sent"),
+    [
+        (httpx.ConnectError("x"), False),
+        (httpx.ReadError("x"), True),
+        (httpx.Response(401), False),
+        (httpx.Response(502), True),
+        (httpx.Response(200, text="<html>"), True),
+    ],
+)
+async def test_a_lost_answer_is_unknown_only_behind_the_sending(failure: Any, was_sent: bool) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        method = json.loads(request.content)["method"]
+        if method == "initialize":
+            return httpx.Response(200, json={"result": {}})
+        if method.startswith("notifications/"):
+            return httpx.Response(202)
+        if isinstance(failure, Exception):
+            raise failure
+        response: httpx.Response = failure
+        return response
+
+    endpoint = HttpEndpoint("http://h", transport=httpx.MockTransport(respond))
+    with pytest.raises(EndpointLost) as caught:
+        await endpoint.call_tool("x", {})
+    assert caught.value.was_sent is was_sent
+
+
+async def test_a_session_that_cannot_be_opened_sent_nothing() -> None:
+    endpoint = HttpEndpoint("http://h", transport=httpx.MockTransport(lambda _: httpx.Response(500)))
+    with pytest.raises(EndpointLost) as caught:
+        await endpoint.call_tool("x", {})
+    assert not caught.value.was_sent
