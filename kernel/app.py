@@ -208,6 +208,8 @@ def _owned(settings: Settings) -> Iterator[list[CoordinatorLock]]:
 async def _serve(settings: Settings, locks: list[CoordinatorLock]) -> None:
     listener = _listen(settings)
     async with open_app(settings, SystemClock(), SystemIds()) as app:
+        # /api/system/exit ends the process the way a signal does.
+        app.kernel.state["stop"] = lambda: os.kill(os.getpid(), signal.SIGTERM)
         url = _url(settings, listener)
         for lock in locks:
             lock.announce(url)

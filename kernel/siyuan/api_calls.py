@@ -11,12 +11,12 @@ import trio
 
 from kernel.endpoints import ENDPOINTS
 from kernel.http.multipart import FormInvalid, read_form
-from kernel.siyuan.api.system import KERNEL_VERSION
 from kernel.siyuan.arguments import ApiError, Arguments
 from kernel.siyuan.auth import Grant
 from kernel.siyuan.dispatch import Envelope, RawAnswer, UnknownRoute, dispatch
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.kernel import Call, Form, FormFile
+from kernel.siyuan.machine import KERNEL_VERSION
 from kernel.siyuan.surface import GET, NOT_FOUND, POST, SurfaceHandler, SurfaceRoute
 from kernel.wire import EVENT_STREAM, JSON_UTF8, Answer, Exchange, Request, Response
 

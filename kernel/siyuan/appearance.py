@@ -40,7 +40,7 @@ def load_themes(kernel: SiyuanKernel) -> None:
                 lists[mode].insert(place, {"name": name, "label": label})
         if name == current:
             version = str(package.get("version", ""))
-            has_script = kernel.workspace.files.exists(f"{THEMES_DIR}/{name}/theme.js")
+            has_script = theme_has_script(kernel, name)
     appearance["lightThemes"], appearance["darkThemes"] = lists["light"], lists["dark"]
     appearance["themeVer"], appearance["themeJS"] = version, has_script
 
@@ -71,6 +71,10 @@ def settle_appearance(kernel: SiyuanKernel) -> None:
     if not has_package(appearance["icons"], appearance["icon"]):
         appearance["icon"] = ICON
     kernel.workspace.conf.save()
+
+
+def theme_has_script(kernel: SiyuanKernel, name: str) -> bool:
+    return kernel.workspace.files.exists(f"{THEMES_DIR}/{name}/theme.js")
 
 
 def has_package(listed: list[dict[str, str]], name: str) -> bool:

@@ -33,11 +33,14 @@ class PushHub:
     """All listening sessions, in the order they came."""
 
     sessions: list[PushSession] = field(default_factory=list)
+    # Whether a main window has ever listened: until then the settings say that the interface is starting.
+    had_main: bool = False
 
     def add(self, session: PushSession) -> None:
         """A second socket of the same window takes the place of the first, which stays open and hears nothing more."""
         self.sessions = [other for other in self.sessions if (other.app, other.id) != (session.app, session.id)]
         self.sessions.append(session)
+        self.had_main = self.had_main or session.type == "main"
 
     def remove(self, session: PushSession) -> None:
         if session in self.sessions:

@@ -60,6 +60,10 @@ class Conf:
     def is_box_doc_enabled(self) -> bool:
         return bool(self.file_tree["boxDocEnabled"])
 
+    def complete(self) -> None:
+        """Fill in what is missing, as at the start."""
+        complete(self.values, self.new_id, self.new_uuid)
+
     def written(self) -> dict[str, Any]:
         """All settings as they are written."""
         values: dict[str, Any] = written(CONF, self.values)

@@ -176,10 +176,12 @@ def written(kind: Kind, value: Any) -> Any:
             return {
                 name: written(of, value[name])
                 for name, of in kind.fields.items()
-                if name not in kind.omitted_when_zero or value[name] not in ("", 0, None)
+                if name not in kind.omitted_when_zero or value[name] not in ("", 0, None, [], {})
             }
         case ListOf():
             return None if value is None else [None if one is None else written(kind.item, one) for one in value]
+        case MapOf():
+            return None if value is None else {key: written(kind.item, one) for key, one in value.items()}
         case _:
             return value
 

@@ -20,5 +20,10 @@ def show_message(call: Call, text: str, close_ms: int, *, code: int = 0) -> str:
     return message
 
 
+def update_message(call: Call, message: str, text: str, close_ms: int) -> None:
+    """Show another text in the place of a message."""
+    call.kernel.workspace.emit("msg", {"id": message, "closeTimeout": close_ms}, to=MAIN, msg=text)
+
+
 def clear_message(call: Call, message: str) -> None:
     call.kernel.workspace.emit("cmsg", {"id": message}, to=MAIN)
