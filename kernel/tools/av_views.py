@@ -29,7 +29,6 @@ async def add_view(context: ToolContext, arguments: Arguments) -> Written:
 
 async def set_filters(context: ToolContext, arguments: Arguments) -> Written:
     filters = arguments["filters"]
-    _check_filters(filters)
     return await _changed(
         context,
         "set_filters",
@@ -106,14 +105,6 @@ async def set_column_visibility(context: ToolContext, arguments: Arguments) -> W
 
 async def set_column_order(context: ToolContext, arguments: Arguments) -> Written:
     order = arguments["keyIDs"]
-    found = await database(context, arguments["avID"])
-    now = [str(column.get("id")) for column in _columns(view_of(found, arguments["viewID"]) or {})]
-    if sorted(now) != sorted(order):
-        raise refusal(
-            "keyIDs must name every column of the view exactly once.",
-            "invalid_arguments",
-            details={"missing": sorted(set(now) - set(order)), "unexpected": sorted(set(order) - set(now))},
-        )
     previous = ["", *order[:-1]]
     operations = tuple(
         {"action": "sortAttrViewCol", "id": key, "previousID": before}
@@ -165,13 +156,32 @@ async def _guard_view(context: ToolContext, arguments: Arguments) -> None:
         raise refusal(f"The block shows view {shown}, not {arguments['viewID']}.", "conflict", reason="view_not_shown")
 
 
+async def _guard_order(context: ToolContext, arguments: Arguments) -> None:
+    """Every column exactly once: a part of an order is none."""
+    await _guard_view(context, arguments)
+    order = arguments["keyIDs"]
+    found = await database(context, arguments["avID"])
+    now = [str(column.get("id")) for column in _columns(view_of(found, arguments["viewID"]) or {})]
+    if sorted(now) != sorted(order):
+        raise refusal(
+            "keyIDs must name every column of the view exactly once.",
+            "invalid_arguments",
+            details={"missing": sorted(set(now) - set(order)), "unexpected": sorted(set(order) - set(now))},
+        )
+
+
+async def _guard_filters(context: ToolContext, arguments: Arguments) -> None:
+    _check_filters(arguments["filters"])
+    await _guard_view(context, arguments)
+
+
 _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
     "av.add_view": Handling(add_view, _WRITE),
-    "av.set_filters": Handling(set_filters, _guard_view),
+    "av.set_filters": Handling(set_filters, _guard_filters),
     "av.set_sorts": Handling(set_sorts, _guard_view),
     "av.set_group": Handling(set_group, _guard_view),
     "av.set_column_visibility": Handling(set_column_visibility, _guard_view),
-    "av.set_column_order": Handling(set_column_order, _guard_view),
+    "av.set_column_order": Handling(set_column_order, _guard_order),
 }

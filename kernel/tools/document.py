@@ -252,6 +252,8 @@ async def _guard_place(context: ToolContext, place: str) -> None:
 
 async def _guard_reorder(context: ToolContext, arguments: Arguments) -> None:
     await _guard_place(context, arguments["parentID"])
+    place = await ordering.place_of(context, arguments["parentID"])
+    ordering.checked_permutation(await ordering.children(context, place), arguments["orderedIDs"])
 
 
 _IN_NOTEBOOK: Final = on_notebook(Level.WRITE, "notebook")

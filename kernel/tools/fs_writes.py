@@ -201,11 +201,7 @@ async def _move(context: ToolContext, arguments: Arguments) -> tuple[Place, NewP
 
 
 async def reorder(context: ToolContext, arguments: Arguments) -> Written:
-    place = await _parent(context, arguments["path"])
-    below = ordering.Place(place.notebook, place.stored)
-    before = await ordering.children(context, below)
-    by_path = {f"{place.path}/{child.name}": child.id for child in before}
-    order = [by_path.get(normalised(path), path) for path in arguments["orderedPaths"]]
+    place, below, order = await _order(context, arguments)
     result = await ordering.reorder(context, below, order)
     names = {child.id: f"{place.path}/{child.name}" for child in result.before}
     payload = {
@@ -220,6 +216,17 @@ async def reorder(context: ToolContext, arguments: Arguments) -> Written:
         "order": [names[block_id] for block_id in order],
     }
     return Written(payload, (FILETREE,), changed=result.changed)
+
+
+async def _order(context: ToolContext, arguments: Arguments) -> tuple[Place, ordering.Place, list[str]]:
+    """The parent, and the new order as ids: complete, or refused."""
+    place = await _parent(context, arguments["path"])
+    below = ordering.Place(place.notebook, place.stored)
+    before = await ordering.children(context, below)
+    by_path = {f"{place.path}/{child.name}": child.id for child in before}
+    order = [by_path.get(normalised(path), path) for path in arguments["orderedPaths"]]
+    ordering.checked_permutation(before, order)
+    return place, below, order
 
 
 async def _parent(context: ToolContext, path: str) -> Place:
@@ -258,7 +265,7 @@ async def _guard_move(context: ToolContext, arguments: Arguments) -> None:
 
 
 async def _guard_reorder(context: ToolContext, arguments: Arguments) -> None:
-    await _parent(context, arguments["path"])
+    await _order(context, arguments)
 
 
 HANDLERS: Final[dict[str, Handling]] = {
