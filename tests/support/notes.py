@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx
+import trio
 
 from tests.support.client import McpClient
 from tests.support.process import KernelProcess
 
+HELD_S_MAX = 20.0
 STORAGE = "/data/storage/petal/siyuan-plugins-mcp-sisyphus"
 
 
@@ -56,6 +58,12 @@ class Notes:
     async def release(self, endpoint: str) -> int:
         answer = await self.http.post(f"{self.kernel.url}/emulator/faults/release", json={"name": endpoint})
         return int(answer.json()["released"])
+
+    async def wait_held(self, name: str, count: int = 1) -> None:
+        """Wait until ``count`` calls are held under ``name``: a call that runs has not always got there yet."""
+        with trio.fail_after(HELD_S_MAX):
+            while not any(rule.get("name") == name and rule["held"] >= count for rule in await self.faults()):
+                await trio.sleep(0.01)
 
     async def faults(self) -> list[dict[str, Any]]:
         return list((await self.http.get(f"{self.kernel.url}/emulator/faults")).json()["rules"])
