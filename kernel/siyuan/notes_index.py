@@ -29,6 +29,8 @@ INDEX_PATH: Final = "temp/sisyphus-index.db"
 _STATE: Final = "notes_index"
 # Documents indexed before other tasks may run: a fresh start with many documents must not hold up the loop.
 _DOCUMENTS_PER_STEP: Final = 16
+# Steps of SQLite's machine, some milliseconds' worth.
+_STEPS_BETWEEN_CHECKS: Final = 100_000
 _memory_names = itertools.count()
 # How a user's statement is run: in a thread, or inline under simulation.
 Runner = Callable[[Callable[[], T]], Awaitable[T]]
@@ -108,15 +110,21 @@ async def read_in_thread(kernel: SiyuanKernel, work: Callable[[apsw.Connection],
     if with_texts:
         index.fulltext.refresh()
     reader = index.take_reader()
-    run: Runner[Any] = kernel.state.get("statement_runner", _in_thread)
+    run: Runner[Any] | None = kernel.state.get("statement_runner")
     try:
-        return await run(lambda: work(reader))
+        if run is not None:
+            return await run(lambda: work(reader))
+        # Who waits for a statement may go away, and the kernel may stop: the statement ends then, however long it is.
+        reader.set_progress_handler(_stop_when_cancelled, _STEPS_BETWEEN_CHECKS)
+        return await trio.to_thread.run_sync(work, reader)
     finally:
+        reader.set_progress_handler(None)
         index.give_back(reader)
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
-    return await trio.to_thread.run_sync(work)
+def _stop_when_cancelled() -> bool:
+    trio.from_thread.check_cancelled()
+    return False
 
 
 def _connector(workspace: Workspace) -> Callable[[], apsw.Connection]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
+
+import trio
 
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
@@ -104,3 +107,16 @@ async def test_two_kernels_in_one_process_have_indexes_of_their_own(kernel: Memo
     await kernel.document(box, "/Doc", "mine")
     assert len(await _rows(kernel, "SELECT id FROM blocks WHERE content = 'mine'")) == 1
     assert await _rows(other, "SELECT id FROM blocks WHERE content = 'mine'") == []
+
+
+async def test_an_endless_statement_ends_with_the_task_that_waits_for_it() -> None:
+    kernel = MemoryKernel()
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(kernel.call, "query/sql", stmt=endless))
+            while not trio.to_thread.current_default_thread_limiter().borrowed_tokens:
+                await trio.lowlevel.checkpoint()
+            scope.cancel()
+    assert scope.cancelled_caught
+    assert await _rows(kernel, "SELECT 1 AS one") == [{"one": 1}]
