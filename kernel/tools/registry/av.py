@@ -45,6 +45,7 @@ def _table() -> ToolTable:
     av.named.update(named_schemas())
     _add_reads(av)
     _add_rows(av)
+    _add_cells(av)
     _add_views(av)
     _add_relations(av)
     return av
@@ -104,6 +105,11 @@ def _add_rows(av: ToolTable) -> None:
         aliases={"id": "avID", "columnID": "keyID"},
         call_form="avID, keyID",
     )
+
+
+def _add_cells(av: ToolTable) -> None:
+    avid = "avID* text; ~id text"
+    common: dict[str, Any] = {"aliases": _ALIAS}
     av.add(
         "set_cells",
         MANIFEST,

@@ -55,6 +55,7 @@ def _table() -> ToolTable:
         ("key",),
     )
     _add_life(document)
+    _add_places(document)
     _add_reads(document)
     _add_conversions(document)
     return document
@@ -88,6 +89,9 @@ def _add_life(document: ToolTable) -> None:
         "notebook* text+; parentId* text+; mode* resolve|reuse|create; targets* [@target] 1..100; markdown text; "
         "dryRun bool",
     )
+
+
+def _add_places(document: ToolTable) -> None:
     document.add(
         "rename",
         STATE,

@@ -35,6 +35,13 @@ def _table() -> ToolTable:
         "/AGENTS.md (memory of agents, writable) and /USER_RULES.md (rules of the user, read-only) are virtual files.",
     )
     fs.named["edit"] = EDITS
+    _add_reads(fs)
+    _add_writes(fs)
+    _add_order(fs)
+    return fs
+
+
+def _add_reads(fs: ToolTable) -> None:
     basic: dict[str, Any] = {"tier": "basic"}
     fs.add("ls", READ, "List the notebooks, or the documents directly below a path.", "path* text", **basic)
     fs.add(
@@ -53,6 +60,9 @@ def _table() -> ToolTable:
             "Follow nextWindow until hasNextWindow is false.",
         ),
     )
+
+
+def _add_writes(fs: ToolTable) -> None:
     fs.add(
         "write",
         ADDITIVE_UNLESS_OVERWRITE,
@@ -72,6 +82,9 @@ def _table() -> ToolTable:
     )
     fs.add("rm", STATE, "Remove a document and everything below it.", "path* text", is_dangerous=True)
     fs.add("mv", STRUCTURE, "Move or rename a document.", "from* text; to* text", is_dangerous=True)
+
+
+def _add_order(fs: ToolTable) -> None:
     fs.add(
         "reorder",
         STRUCTURE,
@@ -88,7 +101,6 @@ def _table() -> ToolTable:
         "pageSize int 1..200 = 50",
         tier="basic",
     )
-    return fs
 
 
 TOOL: Final = _table().done()
