@@ -16,6 +16,7 @@ from kernel.siyuan.auth import Grant
 from kernel.siyuan.dispatch import Envelope, RawAnswer, UnknownRoute, dispatch
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.kernel import Call, Form, FormFile
+from kernel.siyuan.limits import INLINE_BYTES_MAX
 from kernel.siyuan.machine import KERNEL_VERSION
 from kernel.siyuan.surface import GET, NOT_FOUND, POST, SurfaceHandler, SurfaceRoute
 from kernel.wire import EVENT_STREAM, JSON_UTF8, Answer, Exchange, Request, Response
@@ -23,8 +24,6 @@ from kernel.wire import EVENT_STREAM, JSON_UTF8, Answer, Exchange, Request, Resp
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
 
-# What is parsed or encoded beyond this goes to a thread.
-INLINE_BYTES_MAX: Final = 64 * 1024
 # Reads its arguments if it can, and does without them otherwise.
 _LENIENT: Final = frozenset({"/api/notebook/lsNotebooks"})
 # Write their answer to an unreadable body twice (A0.1).

@@ -12,12 +12,12 @@ from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final
 from urllib.parse import quote
 
+from kernel.siyuan.limits import RANGES_MAX
 from kernel.siyuan.media_types import type_of
 from kernel.wire import Headers, Response
 
 _HTML: Final = "text/html; charset=utf-8"
 _OVERLAP: Final = "invalid range: failed to overlap"
-_RANGES_MAX: Final = 100
 _BOUNDARY: Final = "5d2f8c1b7a3e4690a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6"
 
 
@@ -162,7 +162,7 @@ def parse_ranges(header: str, size: int) -> list[tuple[int, int]]:
     if is_behind and not found and size > 0:
         raise RangeInvalid(_OVERLAP, overlaps=False)
     # Many small ranges cost more than the file: then it is sent whole.
-    return found if len(found) <= _RANGES_MAX else []
+    return found if len(found) <= RANGES_MAX else []
 
 
 def _parse_range(part: str, size: int) -> tuple[int, int] | None:

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Protocol
 import trio
 
 from kernel.siyuan.file_answers import FileContent
+from kernel.siyuan.limits import INLINE_BYTES_MAX
 from kernel.workspace.files import Files, FileStat, UnsafePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-# Larger files are read in a thread.
-INLINE_BYTES_MAX = 64 * 1024
 
 
 class Root(Protocol):

@@ -19,6 +19,7 @@ from kernel.siyuan import api_calls, broadcast_routes, dav_routes, login, plugin
 from kernel.siyuan.auth import AccessRules, Grant, check_access
 from kernel.siyuan.broadcast import broadcast_of
 from kernel.siyuan.file_answers import is_error_text
+from kernel.siyuan.limits import INLINE_BYTES_MAX
 from kernel.siyuan.sessions import SessionSeal
 from kernel.siyuan.surface import (
     CORS,
@@ -43,8 +44,6 @@ from kernel.wire import (
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
 
-# What parses, encodes or packs more than this goes to a thread.
-INLINE_BYTES_MAX: Final = 64 * 1024
 READ_ONLY: Final = Response(
     200,
     (("Content-Type", JSON_UTF8),),

@@ -15,8 +15,9 @@ from kernel.siyuan.auth import Grant, session_of
 from kernel.siyuan.captcha import TEXT_LENGTH, picture, text_from
 from kernel.siyuan.dispatch import Envelope
 from kernel.siyuan.go_json import BodyUnreadable, read_object
+from kernel.siyuan.limits import REMEMBER_S, WRONG_CODES_MAX
 from kernel.siyuan.push import AUTH_ID
-from kernel.siyuan.sessions import REMEMBER_S, Session, SessionSeal, set_cookie
+from kernel.siyuan.sessions import Session, SessionSeal, set_cookie
 from kernel.siyuan.surface import GET, POST, SurfaceRoute
 from kernel.wire import JSON_UTF8, Answer, Exchange, Response
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 LOGIN: Final = "/api/system/loginAuth"
 LOGOUT: Final = "/api/system/logoutAuth"
 CAPTCHA: Final = "/api/system/getCaptcha"
-# So many wrong codes are forgiven before the captcha.
-WRONG_CODES_MAX: Final = 3
 _PICTURE_ENTROPY_BYTES: Final = 120
 _WRONG_CODE: Final = "The lock screen password is incorrect"
 _CAPTCHA_WANTED: Final = "Please enter the captcha"

@@ -6,14 +6,11 @@ A socket whose peer falls behind is cut off: memory stays bounded, and nobody wh
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
 
 import trio
 
+from kernel.siyuan.limits import OUTBOX_BYTES_MAX, OUTBOX_MESSAGES_MAX
 from kernel.wire import ClientGone, WebSocket
-
-OUTBOX_MESSAGES_MAX: Final = 4096
-OUTBOX_BYTES_MAX: Final = 16 * 1024 * 1024
 
 
 class Outbox:

@@ -10,11 +10,9 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from kernel.siyuan.limits import SEALED_SESSION_CHARS_MAX, SESSION_MS_MAX
+
 SESSION_COOKIE: Final = "siyuan"
-# How long a sealed value is believed (30 days), and how long "remember me" keeps the cookie.
-SESSION_MS_MAX: Final = 30 * 24 * 60 * 60 * 1000
-REMEMBER_S: Final = 30 * 24 * 60 * 60
-_SEALED_CHARS_MAX: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,7 @@ class SessionSeal:
 
     def open(self, sealed: str, *, wall_ms: int) -> Session | None:
         payload, dot, mac = sealed.rpartition(".")
-        if not dot or len(sealed) > _SEALED_CHARS_MAX or not sealed.isascii():
+        if not dot or len(sealed) > SEALED_SESSION_CHARS_MAX or not sealed.isascii():
             return None
         if not hmac.compare_digest(mac, self._mac(b"session", payload.encode())):
             return None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 from xml.parsers import expat
 
-DEPTH_MAX: Final = 256
-TOKENS_MAX: Final = 1_000_000
+from kernel.siyuan.limits import SVG_DEPTH_MAX, SVG_PARTS_MAX
+
 _UNSAFE_ELEMENTS: Final = frozenset(
     [
         "script",
@@ -65,7 +65,7 @@ class _Writer:
     def start(self, name: str, attributes: list[str]) -> None:
         self._count()
         self._depth += 1
-        if self._depth > DEPTH_MAX:
+        if self._depth > SVG_DEPTH_MAX:
             raise SvgInvalid("too deep")
         if self._depth == 1 and _local(name).lower() != "svg":
             raise SvgInvalid("the root element is not svg")
@@ -99,7 +99,7 @@ class _Writer:
 
     def _count(self) -> None:
         self._tokens += 1
-        if self._tokens > TOKENS_MAX:
+        if self._tokens > SVG_PARTS_MAX:
             raise SvgInvalid("too many parts")
 
 

@@ -7,7 +7,8 @@ import base64
 import pytest
 
 from kernel.siyuan.auth import AccessRules, Grant, check_access, cookie_value
-from kernel.siyuan.sessions import SESSION_MS_MAX, Session, SessionSeal, set_cookie
+from kernel.siyuan.limits import SESSION_MS_MAX
+from kernel.siyuan.sessions import Session, SessionSeal, set_cookie
 from kernel.wire import Headers, Request, Response
 
 SEAL = SessionSeal(b"key")

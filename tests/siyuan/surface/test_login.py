@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from kernel.siyuan.captcha import ALPHABET, HEIGHT_PX, TEXT_LENGTH, WIDTH_PX, picture, text_from
-from kernel.siyuan.login import WRONG_CODES_MAX, cleaned
+from kernel.siyuan.limits import WRONG_CODES_MAX
+from kernel.siyuan.login import cleaned
 from kernel.siyuan.sessions import Session
 from tests.siyuan.surface.conftest import Reply, World
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernel.siyuan.svg import DEPTH_MAX, SvgInvalid, sanitized
+from kernel.siyuan.limits import SVG_DEPTH_MAX
+from kernel.siyuan.svg import SvgInvalid, sanitized
 
 NS = 'xmlns="http://www.w3.org/2000/svg"'
 
@@ -47,10 +48,10 @@ def test_what_is_no_svg_is_refused(source: str) -> None:
         sanitized(source.encode())
 
 
-@pytest.mark.parametrize("depth", [DEPTH_MAX, DEPTH_MAX + 1])
+@pytest.mark.parametrize("depth", [SVG_DEPTH_MAX, SVG_DEPTH_MAX + 1])
 def test_nesting_is_bounded(depth: int) -> None:
     source = f"<svg>{'<g>' * (depth - 1)}{'</g>' * (depth - 1)}</svg>".encode()
-    if depth <= DEPTH_MAX:
+    if depth <= SVG_DEPTH_MAX:
         assert sanitized(source) == source
     else:
         with pytest.raises(SvgInvalid):
@@ -58,7 +59,7 @@ def test_nesting_is_bounded(depth: int) -> None:
 
 
 def test_the_number_of_parts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernel.siyuan.svg.TOKENS_MAX", 4)
+    monkeypatch.setattr("kernel.siyuan.svg.SVG_PARTS_MAX", 4)
     assert sanitized(b"<svg><g/></svg>") == b"<svg><g></g></svg>"
     with pytest.raises(SvgInvalid):
         sanitized(b"<svg><g/>x</svg>")

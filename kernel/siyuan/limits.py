@@ -1,0 +1,28 @@
+"""Every bound of the kernel's surface, with its unit. Bodies have theirs in ``kernel.limits``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# What is parsed, encoded, packed or read beyond this goes to a thread: the event loop does not wait for it.
+INLINE_BYTES_MAX: Final = 64 * 1024
+
+# --- pushes and broadcast channels -------------------------------------------------------------------------------
+# What one WebSocket may still owe its reader. Past either one it is cut off; nobody who publishes ever waits.
+OUTBOX_MESSAGES_MAX: Final = 4096
+OUTBOX_BYTES_MAX: Final = 16 * 1024 * 1024
+
+# --- signing in --------------------------------------------------------------------------------------------------
+# So many wrong access codes are forgiven before a captcha is asked for.
+WRONG_CODES_MAX: Final = 3
+# How long a sealed session is believed (30 days), and how long "remember me" keeps its cookie.
+SESSION_MS_MAX: Final = 30 * 24 * 60 * 60 * 1000
+REMEMBER_S: Final = 30 * 24 * 60 * 60
+SEALED_SESSION_CHARS_MAX: Final = 4096
+
+# --- files -------------------------------------------------------------------------------------------------------
+# More ranges than this in one request are answered with the whole file.
+RANGES_MAX: Final = 100
+# An SVG deeper or longer than this is not served (422).
+SVG_DEPTH_MAX: Final = 256
+SVG_PARTS_MAX: Final = 1_000_000
