@@ -37,12 +37,15 @@ NOTHING_DONE: Final[dict[str, Any]] = {"writeAttempted": False, "writeExecuted":
 class TaskStore(Protocol):
     """Who keeps the results of calls that carry a task id (R227-R253). Synchronous."""
 
-    def begin(self, task_id: str, caller: Caller, ticket: Ticket, surface: str) -> bool:
+    def begin(self, owner: str, task_id: str, ticket: Ticket, *, now: float) -> bool:
         """Register a call; False while that id runs or its end is kept, and then the call is refused."""
         ...
 
-    def end(self, task_id: str, caller: Caller, result: ToolResult | None) -> None:
-        """Keep its result. None: it had none to keep (a question to the user, a protocol error)."""
+    def end(self, owner: str, task_id: str, body: bytes | None, surface: str, *, now: float) -> None:
+        """Keep its result (JSON). None: it had none to keep (a question to the user, a protocol error).
+
+        ``surface``: the digest of tool list and permissions as the call found them.
+        """
         ...
 
 
@@ -59,6 +62,8 @@ class Call:
     session: Session | None = None
     task_id: str | None = None
     outlives_client: bool = False
+    is_task: bool = False  # the store knows it, and is told of its end
+    surface: str = ""
 
     def complete(self, result: dict[str, Any]) -> None:
         self._finish(self.dress.complete(self.method, result))
@@ -122,6 +127,10 @@ class ToolCalls:
         except Exception as error:
             self._end_task(call, None)
             call.crash(error)
+        except BaseException:
+            # The connection's task itself is ended: there is nobody to answer, and nothing to keep.
+            self._end_task(call, None)
+            raise
         return None
 
     def cancel(self, ticket: Ticket) -> None:
@@ -136,7 +145,8 @@ class ToolCalls:
             return self._scheduler.admit(
                 call.request_id if session is not None else None,
                 session=None if session is None else session.id,
-                task_id=call.task_id,
+                # One credential's task ids say nothing about another's (R230).
+                task_id=None if call.task_id is None else f"{call.caller.principal}/{call.task_id}",
                 outlives_caller=call.outlives_client,
                 label=operation.name,
             )
@@ -154,11 +164,13 @@ class ToolCalls:
 
     async def _advance(self, call: Call, operation: CallTool, ticket: Ticket) -> Ticket | None:
         if call.task_id is not None and self._tasks is not None:
-            surface = await self._service.surface_version(call.caller)
-            if not self._tasks.begin(call.task_id, call.caller, ticket, surface):
-                call.task_id = None  # it belongs to the other call, whose record must not be touched
+            # No checkpoint since the admission: whoever asks for the task finds it.
+            call.is_task = self._tasks.begin(call.caller.principal, call.task_id, ticket, now=self._clock.now())
+            if not call.is_task:
                 self._refuse(call, _duplicate("taskId"))
                 return None
+            # Before anything is read: a result is never shown under permissions that came after it was begun.
+            call.surface = await self._service.surface_version(call.caller)
         try:
             if call.session is None:
                 # Nobody can name this request, so nobody can cancel it while it is prepared.
@@ -257,12 +269,21 @@ class ToolCalls:
         self._complete(call, self._service.error_result(error, prepared))
 
     def _complete(self, call: Call, result: ToolResult) -> None:
-        self._end_task(call, result)
-        call.complete(tool_result(result))
+        wire = tool_result(result)
+        self._end_task(call, wire)
+        call.complete(wire)
 
-    def _end_task(self, call: Call, result: ToolResult | None) -> None:
-        if call.task_id is not None and self._tasks is not None:
-            self._tasks.end(call.task_id, call.caller, result)
+    def _end_task(self, call: Call, result: dict[str, Any] | None) -> None:
+        if call.task_id is None or self._tasks is None or not call.is_task:
+            return
+        call.is_task = False
+        body = None
+        if result is not None:
+            try:
+                body = encode(result)
+            except (TypeError, ValueError, RecursionError):
+                pass  # answering with it ends in the same error, which is then told
+        self._tasks.end(call.caller.principal, call.task_id, body, call.surface, now=self._clock.now())
 
 
 def _duplicate(name: str) -> ToolError:

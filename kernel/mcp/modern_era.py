@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
-from uuid import UUID
 
 import msgspec
 
 from kernel.mcp.capabilities import has_apps, has_form_elicitation
 from kernel.mcp.classify import META_CAPABILITIES, META_PREFIX, ModernRequest
 from kernel.mcp.params import SHARED_METHODS, Operation, Params, invalid
+from kernel.tasks.control import canonical_task_id
 
 META_CLIENT: Final = META_PREFIX + "clientInfo"
 META_LOG_LEVEL: Final = META_PREFIX + "logLevel"
@@ -106,14 +106,10 @@ def read_task_id(meta: Mapping[str, Any]) -> str | None:
     """``io.siyuan.sisyphus/taskId`` in lower case, or None (R228)."""
     if META_TASK not in meta:
         return None
-    value = meta[META_TASK]
-    try:
-        # The 36-character form only: UUID() itself also reads braces, urn: and bare digits.
-        if isinstance(value, str) and str(UUID(value)) == value.lower():
-            return value.lower()
-    except ValueError:
-        pass
-    raise invalid(f"{META_TASK} must be a UUID string")
+    task_id = canonical_task_id(meta[META_TASK])
+    if task_id is None:
+        raise invalid(f"{META_TASK} must be a UUID string")
+    return task_id
 
 
 def client_name(client_info: object) -> str:

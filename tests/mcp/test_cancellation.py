@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import trio
 import trio.testing
 
 from kernel.mcp.calls import TaskStore
-from kernel.tools.service import ToolResult
+from scheduler.ticket import Ticket
 from tests.mcp.world import BOTH, TASK, Pending, Tools, World, modern_body, modern_headers, open_world
 
 UUID = "3f2504e0-4f89-41d3-9a0c-0305e82c3301"
@@ -276,27 +277,39 @@ class Store(TaskStore):
         self.kept: dict[str, Any] = {}
         self.surfaces: list[str] = []
 
-    def begin(self, task_id: str, caller: Any, ticket: Any, surface: str) -> bool:
+    def begin(self, owner: str, task_id: str, ticket: Any, *, now: float) -> bool:
+        assert owner == "local"
         if task_id in self.kept:
             return False
         self.kept[task_id] = ticket
-        self.surfaces.append(surface)
         return True
 
-    def end(self, task_id: str, caller: Any, result: ToolResult | None) -> None:
-        assert task_id in self.kept
-        self.kept[task_id] = result
+    def end(self, owner: str, task_id: str, body: bytes | None, surface: str, *, now: float) -> None:
+        assert isinstance(self.kept[task_id], Ticket), "a call ends once, and only its own task"
+        self.kept[task_id] = None if body is None else json.loads(body)
+        self.surfaces.append(surface)
 
 
 async def test_a_task_id_is_registered_with_its_call_and_its_result_is_kept() -> None:
     store = Store()
     async with open_world(tasks=store) as world:
         await world.call("echo", meta={TASK: UUID.upper()})
-        assert store.kept[UUID].structured["tool"] == "echo"
+        assert store.kept[UUID]["structuredContent"]["tool"] == "echo"
         assert store.surfaces == ["v1"]
         assert (await world.call("echo", meta={TASK: UUID})).code == "duplicate_request"
-        assert store.kept[UUID].structured["tool"] == "echo"
+        assert store.kept[UUID]["structuredContent"]["tool"] == "echo"
         assert len(world.tools.performed) == 1
+
+
+async def test_a_refused_duplicate_leaves_the_record_of_the_running_call_alone() -> None:
+    store = Store()
+    async with open_world(tasks=store) as world:
+        pending, _ = await start_modern(world, meta={TASK: UUID})
+        assert (await world.call("echo", meta={TASK: UUID})).code == "duplicate_request"
+        assert isinstance(store.kept[UUID], Ticket)
+        world.tools.release.set()
+        await pending.wait()
+        assert store.kept[UUID]["structuredContent"]["tool"] == "slow"
 
 
 async def test_a_task_id_in_flight_is_refused_even_without_a_store() -> None:

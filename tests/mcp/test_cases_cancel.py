@@ -119,7 +119,7 @@ async def test_a12_behind_the_boundary_a_cancel_is_refused_and_the_outcome_is_to
         params = {"name": "write", "arguments": {}, "_meta": {TASK: UUID}}
         pending = await world.start(lambda: world.old(session, "tools/call", params, id=42))
         assert (await world.cancel(session, 42)).status == 202
-        assert world.scheduler.cancel_task(UUID) is CancelOutcome.COMMITTING
+        assert world.scheduler.cancel_task(f"local/{UUID}") is CancelOutcome.COMMITTING
         await trio.testing.wait_all_tasks_blocked()
         assert pending.reply is None
         tools.written.set()
