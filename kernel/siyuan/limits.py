@@ -21,6 +21,8 @@ REMEMBER_S: Final = 30 * 24 * 60 * 60
 SEALED_SESSION_CHARS_MAX: Final = 4096
 
 # --- files -------------------------------------------------------------------------------------------------------
+# A search through the folders of a notebook lets others run after so many entries.
+WALKED_PER_TURN_MAX: Final = 256
 # More ranges than this in one request are answered with the whole file.
 RANGES_MAX: Final = 100
 # An SVG deeper or longer than this is not served (422).

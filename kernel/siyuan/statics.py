@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, parse_qsl, unquote, urlencode
 
+import trio
+
 from kernel.siyuan.auth import Grant, cookie_value
 from kernel.siyuan.file_answers import (
     FILE_NOT_FOUND,
@@ -18,6 +20,7 @@ from kernel.siyuan.file_answers import (
     local_redirect,
 )
 from kernel.siyuan.file_roots import DiskRoot, Root, WorkspaceRoot
+from kernel.siyuan.limits import WALKED_PER_TURN_MAX
 from kernel.siyuan.media_types import attachment, type_by_name
 from kernel.siyuan.signin_page import SIGNIN_PAGE
 from kernel.siyuan.surface import GET, GET_HEAD, SurfaceHandler, SurfaceRoute, moved
@@ -164,7 +167,7 @@ class Statics:
         path = request.path.removeprefix("/assets")
         if path == "/" or ".." in path:
             return _FORBIDDEN
-        found = self._find_asset(posixpath.normpath(f"assets{path}"))
+        found = await self._find_asset(posixpath.normpath(f"assets{path}"))
         if found is None:
             return _MISSING
         folder, name = found
@@ -180,14 +183,17 @@ class Statics:
     def _allows_svg_scripts(self) -> bool:
         return bool(self._kernel.workspace.conf.section("editor").get("allowSVGScript"))
 
-    def _find_asset(self, path: str) -> tuple[str, str] | None:
+    async def _find_asset(self, path: str) -> tuple[str, str] | None:
         """In data/assets, else in an assets folder beside the documents of an open notebook."""
         if WorkspaceRoot(self._files, "data").stat(path) is not None:
             return "data", path
-        for notebook in self._kernel.workspace.notebooks.listed(int(self._kernel.workspace.conf.file_tree["sort"])):
-            for below, _ in self._files.walk(f"data/{notebook.id}"):
+        conf = self._kernel.workspace.conf
+        for notebook in self._kernel.workspace.notebooks.listed(int(conf.file_tree["sort"])):
+            for looked_at, (below, _) in enumerate(self._files.walk(f"data/{notebook.id}")):
                 if below.endswith(f"/{path}"):
                     return below.removesuffix(f"/{path}"), path
+                if looked_at % WALKED_PER_TURN_MAX == 0:
+                    await trio.lowlevel.checkpoint()
         return None
 
     # --- other roots -----------------------------------------------------------------------------------------------
