@@ -69,7 +69,11 @@ class PushHub:
 
     def deliver(self, event: Event, context: dict[str, Any] | None = None) -> None:
         """Queue one event of the workspace as a frame, all members present as the kernel sends them."""
-        listening = [one for one in self.sessions if _hears(one, event) and (one.app, one.id) != event.excludes]
+        listening = [
+            one
+            for one in self.sessions
+            if _hears(one, event) and (one.app, one.id) != event.excludes and one.app != event.excludes_app
+        ]
         if not listening:
             return
         data = event.data

@@ -13,7 +13,7 @@ FILETREE: Final = ("filetree",)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One frame to come. ``to`` are session types; ``excludes`` is one (app, session).
+    """One frame to come. ``to`` are session types; ``excludes`` is one (app, session), ``excludes_app`` all of an app.
 
     ``data`` may be a function: it is asked when the first window listens, and None from it drops the frame.
     """
@@ -28,4 +28,5 @@ class Event:
     app: str = ""
     session: str = ""
     excludes: tuple[str, str] | None = None
+    excludes_app: str | None = None
     context: dict[str, Any] | None = None

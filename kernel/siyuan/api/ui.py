@@ -26,7 +26,13 @@ def reload_filetree(call: Call) -> Any:
 
 
 def reload_protyle(call: Call) -> Any:
-    call.kernel.workspace.emit("reload", call.arguments.raw_str("id"), to=PROTYLE)
+    """The document, after those that show something of it by a reference."""
+    workspace = call.kernel.workspace
+    root_id = call.arguments.raw_str("id")
+    entry = workspace.blocks.documents.get(root_id)
+    shown_in = workspace.blocks.referrers(sorted(entry.block_ids)) if entry is not None else []
+    for document in [*(one for one in shown_in if one != root_id), root_id]:
+        workspace.emit("reload", document, to=PROTYLE)
 
 
 def reload_attribute_view(call: Call) -> Any:
