@@ -37,7 +37,7 @@ from kernel.plugin_routes import health_summary, plugin_routes
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
-from kernel.siyuan.http_api import KernelSurface
+from kernel.siyuan.http_api import KernelSurface, end_streams
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.push import PushHub
 from kernel.tools.call import ToolParts, Tools
@@ -228,6 +228,7 @@ async def _end_on_signal(app: App, *, task_status: trio.TaskStatus[None] = trio.
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_end_at_once_on_signal, signals)
             app.endpoint.close()
+            end_streams(app.kernel)
             await app.scheduler.drain(trio.current_time() + DRAIN_S)
             await app.server.drain(DRAIN_S)
             nursery.cancel_scope.cancel()

@@ -102,12 +102,6 @@ class KernelSurface:
             return grant
         return None if grant.is_admin else _FORBIDDEN
 
-    def close(self) -> None:
-        """End the streams that would go on for ever: at the end of the server, before it is drained."""
-        broadcast_of(self._kernel).end()
-        for session in self._kernel.push.sessions:
-            session.end()
-
     def _access_rules(self) -> AccessRules:
         conf = self._kernel.workspace.conf
         return AccessRules(
@@ -138,6 +132,13 @@ class KernelSurface:
         if route.is_guarded and self._kernel.options.is_readonly:
             return READ_ONLY
         return grant
+
+
+def end_streams(kernel: SiyuanKernel) -> None:
+    """End the streams that would go on for ever: at the end of the server, before it is drained."""
+    broadcast_of(kernel).end()
+    for session in kernel.push.sessions:
+        session.end()
 
 
 def _cookie_key(kernel: SiyuanKernel) -> bytes:

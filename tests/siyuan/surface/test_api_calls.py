@@ -10,6 +10,7 @@ import pytest
 
 from kernel.siyuan import dispatch
 from kernel.siyuan.dispatch import RawAnswer
+from kernel.siyuan.http_api import end_streams
 from kernel.siyuan.kernel import Call
 from tests.siyuan.surface.conftest import World
 
@@ -135,5 +136,5 @@ async def test_the_end_of_the_surface_ends_its_streams(start: Start) -> None:
     await client.send(b"GET /es/broadcast/subscribe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     while b"\r\n\r\n" not in client.received:
         client.received += await client.stream.receive_some()
-    world.surface.close()
+    end_streams(world.kernel)
     assert (await client.raw()).endswith(b"0\r\n\r\n")
