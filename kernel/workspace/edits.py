@@ -168,6 +168,8 @@ def insert(edit: Edit, operation: Operation) -> None:
     node = document.node(anchor)
     if node is None:
         raise TransactionError(block_id=anchor)
+    if node.parent is None and (operation["nextID"] or operation["previousID"]):
+        raise TransactionError(block_id=anchor)  # nothing stands beside a document
     if operation["nextID"]:
         placed = _insert_before(node, blocks)
     elif operation["previousID"]:

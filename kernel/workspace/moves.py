@@ -187,7 +187,7 @@ def heading_to_document(
 
     Raises NotFound (``block not found``).
     """
-    source, heading = _source(workspace, heading_id)
+    source, heading = _source(workspace, heading_id, "NodeHeading")
     title = ref_text(Node(heading.type, fields=heading.fields, children=heading.clone().children))
     if "/" in title:
         title = title.replace("/", "_")
@@ -212,7 +212,7 @@ def item_to_document(
     workspace: Workspace, item_id: str, box: str, to_path: str, previous_path: str, to_top: bool
 ) -> tuple[str, str]:
     """A list item becomes a document of its children; the same results."""
-    source, item = _source(workspace, item_id)
+    source, item = _source(workspace, item_id, "NodeListItem")
     title = plain_content(item).strip().replace("/", "")
     path = _place_of(workspace, item_id, box, to_path, previous_path)
     children = [child for child in item.children if child.type not in MARKER_TYPES]
@@ -232,13 +232,14 @@ def item_to_document(
     return source.id, path
 
 
-def _source(workspace: Workspace, block_id: str) -> tuple[Document, Node]:
+def _source(workspace: Workspace, block_id: str, kind: str) -> tuple[Document, Node]:
+    """The block and its document. The kernel takes any block, and loses what is in it; here it must be of the kind."""
     try:
         document = workspace.edit(block_id)
     except NotFound as error:
         raise NotFound("block not found") from error
     node = document.node(block_id)
-    if node is None or node.parent is None:
+    if node is None or node.parent is None or node.type != kind:
         raise NotFound("block not found")
     return document, node
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
@@ -148,6 +148,10 @@ class Workspace:
     # Documents whose attributes have been shown, and what is still shown of those renamed since (see ``attributes``).
     shown_documents: set[str] = field(default_factory=set)
     kept_attributes: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Document → its blocks bound to databases, with the names shown at their side since, until it is written anew.
+    bound_names: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Database id → digest of what this process has written: it needs no second check when it is read.
+    view_files: dict[str, bytes] = field(default_factory=dict)
     _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
     _loaded_nodes: int = 0
     _taken: set[str] = field(default_factory=set)
@@ -265,6 +269,7 @@ class Workspace:
         self._taken.discard(document.id)
         self._saved.append(document.id)
         self.kept_attributes.pop(document.id, None)
+        self.bound_names.pop(document.id, None)
         self._put(document, len(content), refs_in(content))
 
     def add(self, tree: Tree) -> Document:
@@ -392,6 +397,8 @@ class Workspace:
         document = loaded_document(Tree(root, box=entry.box, path=entry.path, hpath=entry.hpath))
         if is_as_stored:
             document.take_encoded(content)
+        else:
+            self.blocks.put(replace(entry, block_ids=frozenset(document.nodes)))
         self._remember(document)
         return document
 
