@@ -16,3 +16,5 @@ SHOWN_BLOCKS_DEFAULT: Final = 102_400
 ANCHOR_RUNES_MAX: Final = 96
 # Undo steps kept per document.
 UNDO_STEPS_MAX: Final = 64
+# The name of an asset, in bytes of UTF-8, its extension included.
+ASSET_NAME_BYTES_MAX: Final = 189
