@@ -16,6 +16,8 @@ from typing import Final
 
 import trio
 
+from kernel.faults.points import HTTP_ACCEPTED, HTTP_ANSWERED, HTTP_ANSWERING, HTTP_READ
+from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
 from kernel.http import reply
 from kernel.http.bodies import BodyReader
 from kernel.http.exchange import Head, Malformed, Wire
@@ -50,6 +52,7 @@ class Connection:
     def __init__(self, transport: Transport, services: Services) -> None:
         self._transport = transport
         self._services = services
+        self._trigger: Trigger = services.trigger
         self._wire = Wire(services.heads)
         self._watch = DisconnectWatch(transport, self._wire, services.nursery)
         self._body = BodyReader(self, self._wire, services)
@@ -65,7 +68,8 @@ class Connection:
         """Serve until either side ends it. Never raises but for a cancel from outside."""
         try:
             with self.scope:
-                await self._serve()
+                if await self._is_accepted():
+                    await self._serve()
             if self.is_expired and self._awaits_request():
                 with trio.move_on_after(LINGER_S_MAX):
                     await self._send_last(_TOO_SLOW)
@@ -76,6 +80,15 @@ class Connection:
         """The sweeper's call: the deadline has passed."""
         self.is_expired = True
         self.scope.cancel()
+
+    async def _is_accepted(self) -> bool:
+        if self._trigger.plan.is_empty:
+            return True
+        try:
+            await self._trigger.visit(HTTP_ACCEPTED)
+        except (FaultInjected, AnswerDropped):
+            return False
+        return True
 
     async def _serve(self) -> None:
         try:
@@ -130,13 +143,24 @@ class Connection:
         """Answer one request. True if the connection can take another."""
         self._body.begin(head)
         try:
-            plan = self._services.resolve(head)
+            plan = self._resolve(head)
             answer = await self._run_route(head, plan) if isinstance(plan, Route) else plan
             if isinstance(answer, Response):
                 self._body.release()  # nobody looks at it any more, however long the answer takes to send
-            return await self._write(head, answer)
+            if self._trigger.plan.is_empty or (isinstance(plan, Route) and not plan.has_fault_points):
+                return await self._write(head, answer)
+            return await self._write_at_fault_points(head, answer)
+        except AnswerDropped:
+            return False
         finally:
             self._body.release()
+
+    def _resolve(self, head: Head) -> Route | Answer:
+        try:
+            return self._services.resolve(head)
+        except Exception:
+            _log.exception("%s %s found no route", head.method, head.path)
+            return _FAILED
 
     async def _run_route(self, head: Head, route: Route) -> Answer:
         try:
@@ -145,13 +169,17 @@ class Connection:
                 self._body.check(route.body_bytes_max)
             elif head.has_body:
                 body = await self._body.whole(route.body_bytes_max)
+            if route.has_fault_points and not self._trigger.plan.is_empty:
+                await self._trigger.visit(HTTP_READ)
             request = Request(head.method, head.target, head.path, head.query, head.headers, body, self._transport.peer)
             return await route.handler(ServerExchange(request, self._body, self._watch, route.body_bytes_max))
         except BodyTooLarge as error:
             return reply.plain(413, f"The body may have {error.limit_bytes} bytes.", closes=True)
         except BodiesFull:
             return _FULL
-        except (ClientGone, Malformed):
+        except FaultInjected as fault:
+            return _injected(fault)
+        except (ClientGone, Malformed, AnswerDropped):
             raise
         except Exception as error:
             if is_only_gone(error):
@@ -160,6 +188,18 @@ class Connection:
             return _FAILED
 
     # --- writing ---------------------------------------------------------------------------------------------
+    async def _write_at_fault_points(self, head: Head, answer: Answer) -> bool:
+        try:
+            await self._trigger.visit(HTTP_ANSWERING)
+        except FaultInjected as fault:
+            answer = _injected(fault)
+        keeps = await self._write(head, answer)
+        try:
+            await self._trigger.visit(HTTP_ANSWERED)
+        except FaultInjected:
+            return False  # it is out: only the connection can still fail
+        return keeps
+
     async def _write(self, head: Head, answer: Answer) -> bool:
         if isinstance(answer, WebSocketResponse):
             return await self._upgrade(head, answer)
@@ -287,6 +327,10 @@ def is_only_gone(error: Exception) -> bool:
     if isinstance(error, ExceptionGroup):
         return all(is_only_gone(inner) for inner in error.exceptions)
     return isinstance(error, ClientGone)
+
+
+def _injected(fault: FaultInjected) -> Response:
+    return reply.plain(fault.status or HTTPStatus.INTERNAL_SERVER_ERROR, fault.message, closes=True)
 
 
 def _malformed(error: Malformed) -> Response:

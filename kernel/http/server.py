@@ -13,6 +13,7 @@ from typing import Final
 import trio
 
 from kernel.clock import Clock
+from kernel.faults.trigger import NO_FAULTS, Trigger
 from kernel.http import reply
 from kernel.http.connection import Connection
 from kernel.http.limits import RETRY_AFTER_S, SWEEP_PERIOD_S
@@ -62,8 +63,11 @@ class Server:
     ``resolve`` is called synchronously with each request head and must not block.
     """
 
-    def __init__(self, resolve: Resolver, *, clock: Clock, limits: Limits | None = None) -> None:
+    def __init__(
+        self, resolve: Resolver, *, clock: Clock, limits: Limits | None = None, trigger: Trigger = NO_FAULTS
+    ) -> None:
         self._resolve = resolve
+        self._trigger = trigger
         self._clock = clock
         self._limits = limits or Limits()
         self._connections: set[Connection] = set()
@@ -96,7 +100,7 @@ class Server:
         """Accept from ``listeners`` (non-blocking, closed at the end) until drained or cancelled."""
         async with trio.open_nursery() as nursery:
             budget = BodyBudget(self._limits.bodies_bytes_max)
-            self._services = Services(self._resolve, self._clock, nursery, self._limits, budget)
+            self._services = Services(self._resolve, self._clock, nursery, self._limits, budget, self._trigger)
             nursery.start_soon(self._sweep)
             for listener in listeners:
                 nursery.start_soon(self._accept, listener)

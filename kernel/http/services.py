@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import trio
 
 from kernel.clock import Clock
+from kernel.faults.trigger import NO_FAULTS, Trigger
 from kernel.http import limits
 from kernel.http.exchange import HeadCache
 from kernel.http.router import Resolver
@@ -58,6 +59,7 @@ class Services:
     nursery: trio.Nursery
     limits: Limits
     budget: BodyBudget
+    trigger: Trigger = NO_FAULTS
     heads: HeadCache = field(default_factory=HeadCache)
     # Set once the server stops: every further answer ends its connection.
     draining: trio.Event = field(default_factory=trio.Event)

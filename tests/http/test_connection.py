@@ -579,3 +579,63 @@ async def test_pipelined_requests_leave_turns_to_others(start: Start, echo_route
 
 def test_the_linger_is_shorter_than_a_client_would_wait() -> None:
     assert LINGER_S_MAX <= 5
+
+
+async def test_a_failing_resolver_costs_one_answer_not_the_server(
+    start: Start, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(head: object) -> Answer:
+        raise LookupError("secret")
+
+    world = await start(otherwise=fail)
+    for _ in range(2):
+        client = world.connect()
+        await client.send(GET)
+        raw = await client.raw()
+        assert raw.startswith(b"HTTP/1.1 500 ")
+        assert b"secret" not in raw
+
+
+async def test_an_exchange_is_watched_once_at_a_time(
+    start: Start, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def handle(exchange: Exchange) -> Answer:
+        with exchange.watch_disconnect(lambda: None), exchange.watch_disconnect(lambda: None):
+            raise AssertionError("not reached")
+
+    client = (await start(Route("/*", ANY, handle, 100))).connect()
+    await client.send(GET)
+    assert (await client.answer())[0] == 500
+    assert "watched already" in caplog.text
+
+
+async def test_a_request_and_its_end_in_one_piece_is_a_client_that_left(start: Start) -> None:
+    """Half-closed clients get their answer all the same."""
+    told: list[str] = []
+
+    async def handle(exchange: Exchange) -> Answer:
+        await wait_all_tasks_blocked()
+        with exchange.watch_disconnect(lambda: told.append("gone")):
+            await wait_all_tasks_blocked()
+        with exchange.watch_disconnect(lambda: told.append("still gone")):
+            pass
+        return Response(200, (), b"done")
+
+    client = (await start(Route("/*", ANY, handle, 100))).connect()
+    await client.send(GET)
+    await client.stream.send_eof()
+    assert (await client.answer())[2] == b"done"
+    assert told == ["gone", "still gone"]
+    assert await client.is_closed()
+
+
+async def test_a_client_that_leaves_before_its_body_or_answer_leaves_nothing_behind(start: Start) -> None:
+    world = await start(Route("/*", ANY, echo, 100))
+    for data in (b"", GET[:10], post(b"abc")[:-1], GET):
+        client = world.connect()
+        if data:
+            await client.send(data)
+        await client.aclose()
+    await wait_all_tasks_blocked()
+    statistics = world.server.statistics()
+    assert (statistics.connections, statistics.held_body_bytes) == (0, 0)

@@ -183,3 +183,57 @@ async def test_draining_is_an_event_that_long_streams_can_wait_for(start: Start,
 def test_a_server_that_was_never_started_says_so() -> None:
     with pytest.raises(RuntimeError, match="not been started"):
         Server(Router().resolve, clock=ManualClock()).statistics()
+
+
+async def test_a_fault_in_a_connection_is_logged_and_the_server_goes_on(
+    start: Start, echo_route: Route, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await start(echo_route)
+    with monkeypatch.context() as patch:
+        patch.setattr("kernel.http.connection.Connection._serve", lambda self: 1 / 0)
+        assert await world.connect().raw() == b""
+        await wait_all_tasks_blocked()
+    assert "a connection failed" in caplog.text
+    client = world.connect()
+    await client.send(GET)
+    assert (await client.answer())[0] == 200
+
+
+async def test_without_file_descriptors_accepting_waits_and_goes_on(
+    echo_route: Route, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("kernel.http.server.SWEEP_PERIOD_S", 0.01)
+    refusals = [OSError(24, "Too many open files"), OSError(103, "aborted")]
+
+    class Flaky(socket.socket):
+        def accept(self) -> object:
+            if refusals:
+                raise refusals.pop(0)
+            return super().accept()
+
+    plain = open_listener("127.0.0.1", 0)
+    listener = Flaky(plain.family, plain.type, plain.proto, plain.detach())
+    listener.setblocking(False)
+    async with trio.open_nursery() as nursery:
+        server = Server(Router([echo_route]).resolve, clock=SystemClock())
+        await nursery.start(server.serve, [listener])
+        async with await trio.open_tcp_stream("127.0.0.1", listener.getsockname()[1]) as stream:
+            await stream.send_all(GET)
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+        server.close_now()
+    assert refusals == []
+    assert "Too many open files" in caplog.text
+
+
+async def test_an_ipv6_loopback_is_served_too(echo_route: Route) -> None:
+    try:
+        listener = open_listener("::1", 0)
+    except OSError:
+        pytest.skip("no IPv6 here")
+    async with trio.open_nursery() as nursery:
+        server = Server(Router([echo_route]).resolve, clock=SystemClock())
+        await nursery.start(server.serve, [listener])
+        async with await trio.open_tcp_stream("::1", listener.getsockname()[1]) as stream:
+            await stream.send_all(GET.replace(b"localhost", b"[::1]:80"))
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+        server.close_now()
