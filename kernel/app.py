@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import trio
 
-from kernel.clock import SystemClock
+from kernel.clock import Clock, SystemClock
 from kernel.emulator import Emulator
 from kernel.faults.plan import FaultPlan, PlanInvalid, read_plan
 from kernel.faults.trigger import Trigger
@@ -33,15 +33,22 @@ from kernel.http.server import Server, open_listener
 from kernel.ids import IdSource, SystemIds
 from kernel.mcp.endpoint import MCPEndpoint
 from kernel.mcp.fixtures.endpoint import fixture_endpoint
-from kernel.plugin_routes import health_summary, plugin_routes
+from kernel.mcp.principals import principal_of
+from kernel.plugin_routes import PluginParts, plugin_routes
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
 from kernel.siyuan.http_api import KernelSurface, end_streams
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.push import PushHub
+from kernel.tasks.control import TaskControl
+from kernel.tasks.route import TaskRoute
 from kernel.tools.call import ToolParts, Tools
+from kernel.tools.configuration import HTTP_FILE, read_configuration
 from kernel.tools.permissions import Level
+from kernel.tools.service import Caller
+from kernel.uploads.routes import Uploads
+from kernel.workspace.files import StorageError
 from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
 
@@ -89,23 +96,19 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
         ) as scheduler,
         open_coordinator(storage, clock, ids, trigger=trigger) as coordinator,
     ):
-        if settings.has_conformance_fixtures:
-            endpoint = fixture_endpoint(scheduler, clock, ids)
-        else:
-            parts = ToolParts(
-                host,
-                clock,
-                ids,
-                lambda ticket: scheduler.boundary(ticket, bound_s=settings.commit_bound_s),
-                coordinator=coordinator,
-                default_level=_LEVELS[settings.default_permission],
-            )
-            endpoint = MCPEndpoint(
-                Tools(parts), scheduler, clock, ids, cancels_on_disconnect=settings.disconnect == "cancel"
-            )
+        parts = ToolParts(
+            host,
+            clock,
+            ids,
+            lambda ticket: scheduler.boundary(ticket, bound_s=settings.commit_bound_s),
+            coordinator=coordinator,
+            default_level=_LEVELS[settings.default_permission],
+        )
+        plugin = _plugin_parts(settings, Tools(parts), scheduler, clock, ids)
+        endpoint = plugin.endpoint
         await nursery.start(endpoint.run)
         emulator = Emulator(kernel, trigger, clock)
-        server = Server(_resolver(settings, kernel, scheduler, endpoint, emulator).resolve, clock=clock)
+        server = Server(_resolver(settings, kernel, plugin, emulator).resolve, clock=clock, trigger=trigger)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
         endpoint.close()
         await host.aclose()
@@ -152,20 +155,46 @@ def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
     return EmbeddedHost(kernel)
 
 
-def _resolver(
-    settings: Settings, kernel: SiyuanKernel, scheduler: Scheduler, endpoint: MCPEndpoint, emulator: Emulator
-) -> Router:
+def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock: Clock, ids: IdSource) -> PluginParts:
+    tasks = TaskControl()
+    uploads = Uploads(clock, tools.takes_uploads)
+    tools.parts.more["uploads"] = uploads
+    if settings.has_conformance_fixtures:
+        endpoint = fixture_endpoint(scheduler, clock, ids)
+    else:
+        cancels = settings.disconnect == "cancel"
+        endpoint = MCPEndpoint(tools, scheduler, clock, ids, tasks=tasks, cancels_on_disconnect=cancels)
+
+    async def surface(principal: str) -> str:
+        return await tools.surface_version(Caller("internal", principal))
+
+    task_route = TaskRoute(tasks, scheduler, clock, identify=principal_of, surface=surface)
+    return PluginParts(endpoint, scheduler, tasks, task_route, uploads, tools.options, clock)
+
+
+def _resolver(settings: Settings, kernel: SiyuanKernel, plugin: PluginParts, emulator: Emulator) -> Router:
     surface = KernelSurface(kernel)
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [
-            *plugin_routes(endpoint, lambda: health_summary(scheduler, endpoint), surface.authorize),
+            *plugin_routes(plugin, surface.authorize),
             *emulator.routes(surface.authorize, has_controls=has_controls),
         ],
         hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
-        origins=OriginGuard(),
+        origins=OriginGuard(lambda: _allowed_origins(settings, kernel)),
         otherwise=surface.resolve,
     )
+
+
+def _allowed_origins(settings: Settings, kernel: SiyuanKernel) -> tuple[str, ...]:
+    """``kernelOptions.allowedOrigins`` now; asked only for pages that this machine does not serve."""
+    if settings.host_url:
+        return ()  # a remote host's settings cannot be read without waiting
+    try:
+        content = kernel.workspace.files.read(HTTP_FILE.removeprefix("/"))
+    except StorageError:
+        return ()
+    return read_configuration(None, content).options.allowed_origins
 
 
 def run_app(settings: Settings) -> int:

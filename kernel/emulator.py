@@ -52,7 +52,9 @@ class Emulator:
         for name, methods in controls:
             handler = _guarded(methods, authorize)
             path = f"{PREFIX}/{name}"
-            yield Route(path, frozenset(methods), handler, CONTROL_BODY_BYTES_MAX, surface="plugin")
+            yield Route(
+                path, frozenset(methods), handler, CONTROL_BODY_BYTES_MAX, surface="plugin", has_fault_points=False
+            )
 
     async def _unserved(self, request: Request) -> dict[str, Any]:
         return {"unserved": dict(sorted(self._kernel.unserved.items()))}

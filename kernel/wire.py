@@ -154,6 +154,8 @@ class Route:
     streams_body: bool = False
     # Which Origin/CORS rules apply: the kernel's own ("kernel") or the plugin's ("plugin"), decision 37.
     surface: str = "kernel"
+    # Whether fault points strike here; never on the route that controls them.
+    has_fault_points: bool = True
 
 
 @dataclass(slots=True)

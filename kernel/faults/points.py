@@ -24,6 +24,7 @@ WRITE_STAGES: Final = (
     "commit.settled",
 )
 LEDGER_STEPS: Final = ("issue", "begin", "settle")
+# What one connection passes: it is taken, and for each request: its body is there, its answer is ready, is sent.
 HTTP_EDGES: Final = ("accepted", "request.read", "answer.before", "answer.after")
 # Host calls that are not one endpoint's: static resources.
 STATIC: Final = "static"
@@ -31,6 +32,7 @@ STATIC: Final = "static"
 WRITE_POINTS: Final = tuple(f"write.{stage}" for stage in WRITE_STAGES)
 LEDGER_POINTS: Final = tuple(f"ledger.{step}.{moment}" for step in LEDGER_STEPS for moment in ("before", "after"))
 HTTP_POINTS: Final = tuple(f"http.{edge}" for edge in HTTP_EDGES)
+HTTP_ACCEPTED, HTTP_READ, HTTP_ANSWERING, HTTP_ANSWERED = HTTP_POINTS
 
 
 def host_point(path: str, moment: Moment) -> str:

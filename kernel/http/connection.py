@@ -21,12 +21,18 @@ from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
 from kernel.http import reply
 from kernel.http.bodies import BodyReader
 from kernel.http.exchange import Head, Malformed, Wire
-from kernel.http.limits import LINGER_BYTES_MAX, LINGER_S_MAX, PIPELINED_PER_TURN_MAX, RETRY_AFTER_S
+from kernel.http.limits import (
+    LINGER_BYTES_MAX,
+    LINGER_S_MAX,
+    PIPELINED_PER_TURN_MAX,
+    RETRY_AFTER_S,
+    WEBSOCKET_CLOSE_S_MAX,
+)
 from kernel.http.services import BodiesFull, Services
 from kernel.http.streaming import AnswerWriter
 from kernel.http.transport import Transport
 from kernel.http.watch import DisconnectWatch
-from kernel.http.websocket import ServerSocket, UpgradeRefused
+from kernel.http.websocket import CLOSE_GOING_AWAY, ServerSocket, UpgradeRefused
 from kernel.wire import (
     Answer,
     BodyTooLarge,
@@ -62,7 +68,9 @@ class Connection:
         self.scope = trio.CancelScope()
         self.deadline = inf  # trio time; inf while nothing is waited for that has a bound
         self.is_expired = False
-        self.is_idle = True  # between two requests: may be closed without harm
+        self.is_idle = True  # between two requests, or a WebSocket: may be closed without harm
+        self._socket: ServerSocket | None = None
+        self._ended = trio.Event()
 
     async def run(self) -> None:
         """Serve until either side ends it. Never raises but for a cancel from outside."""
@@ -74,7 +82,16 @@ class Connection:
                 with trio.move_on_after(LINGER_S_MAX):
                     await self._send_last(_TOO_SLOW)
         finally:
+            self._ended.set()
             await self._transport.aclose()
+
+    async def dismiss(self) -> None:
+        """End an idle connection: a WebSocket is told so and has a moment to answer, anything else is just closed."""
+        if self._socket is not None:
+            with trio.move_on_after(WEBSOCKET_CLOSE_S_MAX):
+                await self._socket.aclose(CLOSE_GOING_AWAY)
+                await self._ended.wait()
+        self.scope.cancel()
 
     def expire(self) -> None:
         """The sweeper's call: the deadline has passed."""
@@ -265,7 +282,7 @@ class Connection:
         await self.send(first)
         socket.take(self._wire.take_rest())
         # It may go on for ever: a server that ends does not wait for it.
-        self.is_idle = True
+        self._socket, self.is_idle = socket, True
         try:
             await answer.serve(socket)
         except ClientGone:

@@ -120,7 +120,7 @@ class Server:
         self._accepting.cancel()
         for connection in list(self._connections):
             if connection.is_idle:
-                connection.scope.cancel()
+                services.nursery.start_soon(connection.dismiss)
         with trio.move_on_after(deadline_s):
             if self._connections:
                 self._emptied = trio.Event()

@@ -23,7 +23,7 @@ from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, O
 from kernel.safety.probes import observe
 from kernel.tools import extension, failures, resources, results, schema
 from kernel.tools import help as help_pages
-from kernel.tools.configuration import Configuration
+from kernel.tools.configuration import Configuration, KernelOptions
 from kernel.tools.context import Handling, Refresh, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.limits import MEMORY_STALE_AFTER_MS
@@ -42,7 +42,7 @@ from kernel.tools.preparation import (
     offered_tool,
     safety_frame,
 )
-from kernel.tools.registry import Action, Tool, find_action
+from kernel.tools.registry import TOOLS, Action, Tool, find_action
 from kernel.tools.service import Caller, Prepared, Refused, ToolResult
 from kernel.tools.statistics import Statistics
 from scheduler.ticket import Lane, Ticket
@@ -104,6 +104,16 @@ class Tools:
         except (ToolError, HostError):
             permissions = "unreadable"
         return digest({"tools": await self.list_tools(caller), "raw": dict(configuration.raw), "rights": permissions})
+
+    async def options(self) -> KernelOptions:
+        """The kernel options in force; the defaults where the settings cannot be read."""
+        return (await self._listed_configuration()).options
+
+    async def takes_uploads(self) -> bool:
+        """Whether ``file.upload_asset`` is switched on now: only then is anything staged."""
+        action = find_action(TOOLS["file"], "upload_asset")
+        assert action is not None, "the table has it"
+        return (await self._listed_configuration()).is_enabled(action)
 
     async def _listed_configuration(self) -> Configuration:
         try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from kernel.tools.limits import UPLOAD_LARGE_MB_DEFAULT
 from kernel.tools.registry import TOOLS, Action, Tool
@@ -27,6 +28,9 @@ _OPTIONS: Final[Mapping[str, tuple[int, int, int]]] = {
     "templateMaxMiB": (16, 1, 32),
 }
 
+ORIGINS_MAX: Final = 32
+_DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
+
 
 class ConfigurationUnreadable(Exception):
     """The settings file is there and is not what it should be: switches are not guessed."""
@@ -41,6 +45,18 @@ class KernelOptions:
     read_timeout_ms: int = 30_000
     read_retries: int = 3
     template_mib_max: int = 16
+    allowed_origins: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The options as they are in force, by the names they have in the file (/health)."""
+        values = (
+            self.read_requests_max,
+            self.read_mib_max,
+            self.read_timeout_ms,
+            self.read_retries,
+            self.template_mib_max,
+        )
+        return {**dict(zip(_OPTIONS, values, strict=True)), "allowedOrigins": list(self.allowed_origins)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +136,27 @@ def read_configuration(tools: bytes | None, http: bytes | None) -> Configuration
         raise ConfigurationUnreadable("mcpToolsConfig is not a JSON object")
     settings = _mapping((_object(http) or {}).get("kernelOptions"))
     values = [_clamped(settings.get(name), *bounds) for name, bounds in _OPTIONS.items()]
-    return Configuration(raw, KernelOptions(*values))
+    options = KernelOptions(*values)
+    return Configuration(raw, replace(options, allowed_origins=allowed_origins(settings.get("allowedOrigins"))))
+
+
+def allowed_origins(value: Any) -> tuple[str, ...]:
+    """The web origins among a list's entries, each once; what is no origin in its one spelling is left out."""
+    entries = value if isinstance(value, list) else []
+    origins = dict.fromkeys(entry for entry in entries if isinstance(entry, str) and _is_origin(entry))
+    return tuple(origins)[:ORIGINS_MAX]
+
+
+def _is_origin(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in _DEFAULT_PORTS or not parts.hostname or port == _DEFAULT_PORTS[parts.scheme]:
+        return False
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return text == f"{parts.scheme}://{host}" + ("" if port is None else f":{port}") and "*" not in host
 
 
 def _object(content: bytes | None) -> dict[str, Any] | None:
