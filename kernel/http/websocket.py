@@ -16,6 +16,7 @@ from kernel.http.exchange import Head
 from kernel.http.limits import WEBSOCKET_CLOSE_S_MAX
 from kernel.wire import ClientGone, Response
 
+CLOSE_GOING_AWAY: Final = 1001
 CLOSE_TOO_BIG: Final = 1009
 
 

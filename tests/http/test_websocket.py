@@ -9,6 +9,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
+from kernel.http.limits import WEBSOCKET_CLOSE_S_MAX
 from kernel.http.server import Limits
 from kernel.wire import Answer, ClientGone, Exchange, Route, WebSocket, WebSocketResponse
 from tests.http.conftest import Peer, World
@@ -185,10 +186,18 @@ async def test_what_is_no_handshake_is_refused(start: Start, head: str) -> None:
     assert (status, headers["sec-websocket-version"]) == (400, "13")
 
 
-async def test_a_drain_does_not_wait_for_open_sockets(start: Start, autojump_clock: MockClock) -> None:
+async def test_a_drain_says_good_bye_to_open_sockets_and_hardly_waits(start: Start, autojump_clock: MockClock) -> None:
     world = await start(serving(echo))
-    peer = Peer(world.connect())
-    await peer.open()
+    polite, silent = Peer(world.connect()), Peer(world.connect())
+    await polite.open()
+    await silent.open()
     started = trio.current_time()
-    await world.server.drain(60)
+    world.nursery.start_soon(world.server.drain, 60)
+    closed = await polite.event()
+    assert isinstance(closed, CloseConnection)
+    assert closed.code == 1001
+    await polite.send(closed.response())
+    assert await polite.client.is_closed()
     assert trio.current_time() == started
+    await silent.client.raw()
+    assert trio.current_time() - started == pytest.approx(WEBSOCKET_CLOSE_S_MAX)
