@@ -228,6 +228,8 @@ class Tools:
         host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=options.read_retries)
         permissions = await self.files.permissions(parts.host)
         more = {"statistics": self.statistics, **parts.more}
+        if parts.coordinator is not None:
+            more.setdefault("shorten", getattr(parts.coordinator, "shorten", None))
         return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
