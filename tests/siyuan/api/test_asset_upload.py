@@ -29,7 +29,8 @@ async def stored(kernel: MemoryKernel, files: list[tuple[str, bytes]], **values:
 async def test_an_uploaded_file_gets_an_id_and_lies_among_the_assets(kernel: MemoryKernel) -> None:
     paths = await stored(kernel, [("My [Pic].PNG", b"one")])
     path = paths["My [Pic].PNG"]
-    assert path.startswith("assets/My Pic-") and path.endswith(".png")
+    assert path.startswith("assets/My Pic-")
+    assert path.endswith(".png")
     assert kernel.workspace.files.read(f"data/{path}") == b"one"
 
 
