@@ -40,6 +40,7 @@ class Verdict:
 
 
 COMMITTED: Final = Verdict(WriteEvent.VERIFIED, "committed", is_final=True)
+NO_CHANGE: Final = Verdict(WriteEvent.VERIFIED, "no_change", is_final=True)
 
 
 def judge(outcome: Outcome, previous: str | None, seen: ReadBack, precondition: Precondition) -> Verdict:
@@ -49,6 +50,8 @@ def judge(outcome: Outcome, previous: str | None, seen: ReadBack, precondition: 
     if not seen.is_as_asked:
         return _mismatched("the target does not show what was asked for")
     # An uploaded source and the original of a copy are the same before and after: ``is_as_asked`` judges what was made.
+    if precondition is Precondition.SOURCE and outcome.changed is False:
+        return NO_CHANGE
     if previous is None or precondition is Precondition.SOURCE or outcome.creates:
         return COMMITTED
     if seen.digest != previous:

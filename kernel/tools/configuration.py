@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -135,9 +135,11 @@ def read_configuration(tools: bytes | None, http: bytes | None) -> Configuration
     if raw is None:
         raise ConfigurationUnreadable("mcpToolsConfig is not a JSON object")
     settings = _mapping((_object(http) or {}).get("kernelOptions"))
-    values = [_clamped(settings.get(name), *bounds) for name, bounds in _OPTIONS.items()]
-    options = KernelOptions(*values)
-    return Configuration(raw, replace(options, allowed_origins=allowed_origins(settings.get("allowedOrigins"))))
+    requests, mib, timeout_ms, retries, template_mib = (
+        _clamped(settings.get(name), *bounds) for name, bounds in _OPTIONS.items()
+    )
+    origins = allowed_origins(settings.get("allowedOrigins"))
+    return Configuration(raw, KernelOptions(requests, mib, timeout_ms, retries, template_mib, origins))
 
 
 def allowed_origins(value: Any) -> tuple[str, ...]:

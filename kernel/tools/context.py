@@ -175,6 +175,8 @@ class Handling:
     probe: Callable[[ToolContext, Arguments], Awaitable[Observation]] | None = None
     # For additions and copies: whether what the outcome says was made is there.
     confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
+    # What its arguments alone refuse: before a confirmation, a lane, a preflight, the ledger. Raises ToolError.
+    admits: Callable[[Arguments], None] | None = None
 
 
 def on_notebook(level: Level, *names: str) -> Guard:

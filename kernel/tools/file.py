@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from kernel.errors import ToolError
 from kernel.host.limits import IMAGE_BYTES_EXTRA
 from kernel.host.scoped import ScopedHost
+from kernel.safety.intent import Observation, Outcome
 from kernel.tools import file_snapshot, file_templates
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block
 from kernel.tools.failures import refusal
@@ -25,6 +27,7 @@ _SIGNATURES: Final = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
+_STAGED: Final = "file.upload_asset"
 _EXPORT_HINT: Final = "Fetch it with POST /api/file/getFile and the body given."
 
 
@@ -58,24 +61,54 @@ async def upload_asset(context: ToolContext, arguments: Arguments) -> Written:
     return Written(payload, changed=True)
 
 
-def _staged(context: ToolContext, arguments: Arguments) -> tuple[str, bytes]:
-    source = arguments.get("uploadSource")
-    if not source:
+def _admit_upload(arguments: Arguments) -> None:
+    if not arguments.get("uploadSource"):
         raise ToolError(
             "kernel_local_file_unavailable",
             "This endpoint reads no files of its caller.",
             reason="kernel_local_file_unavailable",
             hint="Send the bytes to /transfer/upload first, then pass uploadSource.",
         )
-    uploads: Uploads | None = context.parts.get("uploads")
-    staged = uploads.staged(source) if uploads is not None else None
-    if staged is None:
-        raise ToolError("upload_source_expired", "upload_source_expired: this upload is not staged any more.")
-    return staged
+
+
+def _staged(context: ToolContext, arguments: Arguments) -> tuple[str, bytes]:
+    """The upload as this call found it first: what is written, and looked at afterwards, was not swapped or let go."""
+    if _STAGED not in context.memo:
+        uploads: Uploads | None = context.parts.get("uploads")
+        staged = uploads.staged(arguments["uploadSource"]) if uploads is not None else None
+        if staged is None:
+            raise ToolError("upload_source_expired", "upload_source_expired: this upload is not staged any more.")
+        context.memo[_STAGED] = staged
+    name, content = context.memo[_STAGED]
+    return name, content
 
 
 async def _guard_upload(context: ToolContext, arguments: Arguments) -> None:
     _staged(context, arguments)
+
+
+async def _probe_upload(context: ToolContext, arguments: Arguments) -> Observation:
+    """The source of an upload: its identifier is the digest of its name and its bytes."""
+    name, content = _staged(context, arguments)
+    source = arguments["uploadSource"]
+    summary = {"uploadSource": source, "uploadedFileName": name, "sourceSize": len(content)}
+    return Observation({"uploadSource": source, "bytes": len(content)}, (source,), 1, summary)
+
+
+def _confirm_upload(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """The host's file holds the bytes that were uploaded."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        if outcome.changed is False:
+            return True
+        name, content = _staged(context, arguments)
+        asset = (outcome.payload.get("succMap") or {}).get(name)
+        if not isinstance(asset, str):
+            return False
+        path = "/data/" + asset.partition("?")[0].removeprefix("/")
+        return await context.host.read_file(path) == content
+
+    return confirm
 
 
 async def export_md(context: ToolContext, arguments: Arguments) -> Any:
@@ -250,7 +283,9 @@ async def _guard_asset(context: ToolContext, arguments: Arguments) -> None:
 _READ: Final = on_block(Level.READ, "id")
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "file.upload_asset": Handling(upload_asset, _guard_upload),
+    "file.upload_asset": Handling(
+        upload_asset, _guard_upload, probe=_probe_upload, confirms=_confirm_upload, admits=_admit_upload
+    ),
     "file.export_md": Handling(export_md, _READ),
     "file.export_resources": Handling(export_resources),
     "file.extract_doc": Handling(extract_doc, _READ),

@@ -125,6 +125,12 @@ def _checked(configuration: Configuration, tool: Tool, action: Action, arguments
         {field: value for field, value in arguments.items() if field in SAFETY_ARGUMENTS},
     )
     _check_preflight(configuration, call)
+    handling = HANDLERS.get(action.key)
+    if handling is not None and handling.admits is not None:
+        try:
+            handling.admits(business)
+        except ToolError as error:
+            raise refused(configuration, action, error, call.policy) from None
     return call
 
 

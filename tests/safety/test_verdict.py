@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from kernel.safety.intent import Outcome, Precondition
-from kernel.safety.verdict import COMMITTED, ReadBack, judge
+from kernel.safety.verdict import COMMITTED, NO_CHANGE, ReadBack, judge
 from kernel.safety.write import WriteEvent
 
 STATE = Precondition.STATE
@@ -59,3 +59,7 @@ def test_what_was_made_beside_an_unchanged_target_is_judged_by_its_own_look(
     assert judge(outcome, previous, ReadBack(previous), precondition) is COMMITTED
     refused = judge(outcome, previous, ReadBack(previous, is_as_asked=False), precondition)
     assert refused.event is WriteEvent.MISMATCHED
+
+
+def test_an_upload_that_was_not_made_is_no_change() -> None:
+    assert judge(Outcome({}, False), "same", ReadBack("same"), Precondition.SOURCE) is NO_CHANGE
