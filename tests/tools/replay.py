@@ -1,9 +1,9 @@
 """Plays recorded tool scenarios against the tool service in process, on whatever host is given.
 
-    python -m tests.tools.replay GOLDEN_DIR --url http://127.0.0.1:6806 --only 'mcp-fs-*'
+    python -m tests.tools.replay GOLDEN_DIR --only 'mcp-fs-*' [--url http://127.0.0.1:6806]
 
-With ``--url`` the host is a real kernel; it is emptied between scenarios. Only the steps that call a tool are compared,
-with the golden comparer's own rules. The unit tests use ``play`` on the embedded kernel.
+The host is an emulated kernel in memory, or, with ``--url``, a real one that is emptied between scenarios. Only the steps that call a tool are compared,
+with the golden comparer's own rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any
 import trio
 
 from kernel.clock import SystemClock
-from kernel.host.base import Host, HostApiError
+from kernel.host.base import Host, HostApiError, HostHttpError
+from kernel.host.embedded import EmbeddedHost
 from kernel.host.remote import RemoteHost
 from kernel.ids import SystemIds
 from kernel.tools.call import ToolParts, Tools
@@ -30,6 +31,7 @@ from kernel.tools.permissions import Level
 from kernel.tools.service import Caller, Refused, ToolResult
 from scheduler.scheduler import Scheduler
 from scheduler.ticket import Ticket
+from tests.siyuan.kernel_in_memory import MemoryKernel
 
 COMMIT_BOUND_S = 30.0
 
@@ -127,6 +129,8 @@ async def _answer(
             data = await host.call(step["post"], step.get("json", {}))
         except HostApiError as error:
             return {"status": 200, "json": {"code": error.api_code, "msg": error.message, "data": error.data}}
+        except HostHttpError:
+            return None
         return {"status": 200, "json": {"code": 0, "msg": "", "data": data}}
     return None
 
@@ -166,7 +170,7 @@ async def empty(host: Host) -> None:
 async def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("golden", type=Path)
-    parser.add_argument("--url", required=True)
+    parser.add_argument("--url")
     parser.add_argument("--only", default="mcp-*")
     parser.add_argument("--show", type=int, default=4)
     parser.add_argument("--quiet", action="store_true")
@@ -177,11 +181,13 @@ async def main() -> int:
         if not fnmatch.fnmatch(file.stem, options.only):
             continue
         scenario = json.loads(file.read_text())
-        host = RemoteHost(options.url)
+        host: Host = RemoteHost(options.url) if options.url else EmbeddedHost(MemoryKernel().kernel)
         async with trio.open_nursery() as nursery:
             scheduler: Scheduler = await nursery.start(Scheduler().run)
-            await empty(host)
-            played = await play(golden, scenario, host, service_on(host, scheduler), scheduler)
+            if options.url:
+                await empty(host)
+            patience = 1.0 if options.url else 0.0
+            played = await play(golden, scenario, host, service_on(host, scheduler), scheduler, patience)
             nursery.cancel_scope.cancel()
         await host.aclose()
         failed = compare(golden, scenario, played)
