@@ -167,11 +167,16 @@ def _follow_first_item(node: Node) -> bool:
 
 
 def _drop_hollow(root: Node) -> bool:
-    """Remove the blocks that have too few children to be shown."""
-    hollow = [node for node in root.walk() if node.parent is not None and _is_hollow(node)]
-    for node in hollow:
-        node.detach()
-    return bool(hollow)
+    """Remove the blocks that have too few children to be shown, and what they leave with too few: the lowest first.
+
+    The kernel gets there by reading twice; here a document shows the same after a restart.
+    """
+    has_dropped = False
+    for node in reversed(list(root.walk())):
+        if node.parent is not None and _is_hollow(node):
+            node.detach()
+            has_dropped = True
+    return has_dropped
 
 
 def _is_hollow(node: Node) -> bool:
