@@ -62,7 +62,7 @@ async def test_renaming_a_notebook_renames_its_document_too() -> None:
     kernel.frames.clear()
     await kernel.call("notebook/renameNotebook", notebook=box, name="New")
     assert kernel.workspace.blocks.documents[box].title == "New"
-    assert [frame["cmd"] for frame in kernel.frames] == ["rename", "renamenotebook"]
+    assert [frame["cmd"] for frame in kernel.frames] == ["rename", "renamenotebook", "databaseIndexCommit"]
     await kernel.call("filetree/renameDocByID", id=box, title="Newer")
     assert (await kernel.call("notebook/getNotebookConf", notebook=box))["name"] == "Newer"
 

@@ -70,7 +70,9 @@ async def edit(kernel: MemoryKernel, root_id: str, operation: tuple[str, int, in
 
 def kramdown(answer: dict[str, Any]) -> str:
     """With the attributes of each block in one order: in a file they stand sorted, in memory as they came."""
-    return re.sub(r"\{:( [^\n]*)\}", lambda found: str(sorted(re.findall(r' (\S+="[^"]*")', found[1]))), answer["kramdown"])
+    return re.sub(
+        r"\{:( [^\n]*)\}", lambda found: str(sorted(re.findall(r' (\S+="[^"]*")', found[1]))), answer["kramdown"]
+    )
 
 
 def check(kernel: MemoryKernel) -> None:
