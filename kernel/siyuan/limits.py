@@ -28,3 +28,8 @@ RANGES_MAX: Final = 100
 # An SVG deeper or longer than this is not served (422).
 SVG_DEPTH_MAX: Final = 256
 SVG_PARTS_MAX: Final = 1_000_000
+# What one archive may hold once unpacked.
+UNPACKED_BYTES_MAX: Final = 512 * 1024 * 1024
+# What a forwarded request may bring back, and how often it may be sent on.
+FORWARDED_BYTES_MAX: Final = 64 * 1024 * 1024
+FORWARDED_REDIRECTS_MAX: Final = 3

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -15,6 +13,7 @@ from kernel.siyuan.exports import offer, zipped
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.notes_index import index_of
 from kernel.siyuan.sections import fitted
+from kernel.siyuan.uploaded import uploaded_json
 from kernel.workspace.conf_defaults import CONF
 from kernel.workspace.durations import file_size
 from kernel.workspace.events import MAIN
@@ -43,7 +42,6 @@ MESSAGE_MS: Final = 7000
 # Documents read anew before other tasks may run.
 _DOCUMENTS_PER_STEP: Final = 16
 BAD_PACKAGE: Final = "invalid conf package"
-NOT_A_FORM: Final = "request Content-Type isn't multipart/form-data"
 # What an exported conf.json does not carry, and what an imported one brings.
 _NOT_EXPORTED: Final = ("account", "sync", "stat", "api", "repo", "secrets", "notebookCrypto", "onboarding", "publish")
 _EMPTIED: Final = ("userData", "accessAuthCode", "cookieKey", "mcpOAuth")
@@ -73,19 +71,8 @@ def export_conf(call: Call) -> Any:
 
 def import_conf(call: Call) -> Any:
     """Settings from such a ZIP, or from the JSON in it."""
-    if call.form is None:
-        raise ApiError(NOT_A_FORM)
-    given = [file for file in call.form.files if file.field == "file"]
-    if len(given) != 1:
-        raise ApiError("invalid upload file")
     conf = call.kernel.workspace.conf
-    name = given[0].name.lower()
-    if name.endswith(".zip"):
-        content = _only_entry(given[0].content)
-    elif name.endswith(".json"):
-        content = given[0].content
-    else:
-        raise ApiError(BAD_PACKAGE)
+    content = uploaded_json(call, BAD_PACKAGE)
     imported = fitted(CONF, _decoded(content), zero(CONF))
     for section in _IMPORTED.split():
         conf.values[section] = imported[section]
@@ -100,17 +87,6 @@ def _decoded(content: bytes) -> dict[str, Any]:
     except BodyUnreadable as error:
         message = str(error)
         raise ApiError("unexpected end of JSON input" if "EOF" in message else message) from error
-
-
-def _only_entry(content: bytes) -> bytes:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-            if len(names) != 1 or names[0].endswith("/"):
-                raise ApiError(BAD_PACKAGE)
-            return archive.read(names[0])
-    except zipfile.BadZipFile:
-        raise ApiError("zip: not a valid zip file") from None
 
 
 def export_log(call: Call) -> Any:
