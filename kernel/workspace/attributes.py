@@ -55,7 +55,8 @@ def attributes_of(workspace: Workspace, block_id: str) -> dict[str, str]:
         return {}
     if node is document.root:
         workspace.shown_documents.add(block_id)
-    return shown(node.properties)
+    names = workspace.bound_names.get(document.id, {}).get(block_id)
+    return {**shown(node.properties), "av-names": names} if names else shown(node.properties)
 
 
 def set_attributes(workspace: Workspace, block_id: str, values: Mapping[str, str]) -> None:
@@ -79,6 +80,9 @@ def set_attributes(workspace: Workspace, block_id: str, values: Mapping[str, str
         workspace.emit("reloadFiletree", to=FILETREE)
     if {"name", "title"} & {name.lower() for name in values}:
         refresh_anchors(workspace, [node])
+    from kernel.workspace.views.binding import follow_attributes
+
+    follow_attributes(workspace, node, values)
     _icon_of_box(workspace, document, values)
 
 

@@ -38,13 +38,18 @@ _SIZES: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 def ago(then: datetime, now: datetime) -> str:
     """How long ago: ``2 seconds ago``, ``now``, ``1 week from now``."""
-    seconds = (now - then).total_seconds()
+    shown = span(then, now)
+    if shown == "now":
+        return shown
+    return f"{shown} ago" if now > then else f"{shown} from now"
+
+
+def span(first: datetime, second: datetime) -> str:
+    """How far two times are apart: ``2 seconds``, ``1 week``, ``now``."""
+    seconds = abs((second - first).total_seconds())
     for bound, text, unit in _STEPS:
-        if abs(seconds) < bound:
-            if text == "now":
-                return text
-            shown = text % int(abs(seconds) // unit) if unit else text
-            return f"{shown} ago" if seconds > 0 else f"{shown} from now"
+        if seconds < bound:
+            return text % int(seconds // unit) if unit else text
     raise AssertionError("the last bound is infinite")
 
 

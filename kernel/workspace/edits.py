@@ -37,6 +37,7 @@ _BINDINGS: Final = ("custom-avs", "av-names", "custom-riff-decks")
 _STATIC_TEXT: Final = "custom-sy-av-s-text"
 
 CODE_BLOCK_NOT_FOUND: Final = 0
+CODE_DATABASE: Final = 3
 CODE_MESSAGE: Final = 4
 
 

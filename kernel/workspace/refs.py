@@ -112,9 +112,20 @@ def ref_text(node: Node) -> str:
     return text if len(text) <= ANCHOR_RUNES_MAX else f"{text[:ANCHOR_RUNES_MAX]}..."
 
 
-def block_text(node: Node) -> str:
+def full_text(node: Node) -> str:
+    """The text of a block with its lines, html-escaped; of a container, that of its first leaf."""
+    if node.type in _FIXED_TEXTS:
+        return _FIXED_TEXTS[node.type]
+    if node.type == "NodeDocument":
+        return _escaped(unescaped_attribute(node.properties.get("title", "")))
+    leaf = first_leaf_or_self(node)
+    return "" if leaf is None else block_text(leaf, keeps_lines=True)
+
+
+def block_text(node: Node, *, keeps_lines: bool = False) -> str:
     """The text of a block on one line, html-escaped; of a block of images only, their titles."""
-    text = _escaped(html.unescape(anchor_content(node).strip().replace("\n", ""))).strip()
+    raw = anchor_content(node).strip()
+    text = _escaped(html.unescape(raw if keeps_lines else raw.replace("\n", ""))).strip()
     if text:
         return text
     shown = []
@@ -160,16 +171,21 @@ def transfer_references(workspace: Workspace, source_id: str, target: Node, bloc
 
 
 def refresh_anchors(workspace: Workspace, changed: Iterable[Node]) -> list[str]:
-    """Rewrite the dynamic anchors that point to changed blocks, and those that point to them in turn.
+    """Rewrite the dynamic anchors that point to changed blocks, and those that point to them in turn; items of
+    databases that stand for changed blocks follow too.
 
     Returns the documents that were rewritten.
     """
     rewritten: dict[str, None] = {}
+    changed = list(changed)
     targets = {node.id: node for node in changed}
     for _ in range(ANCHOR_ROUNDS_MAX):
         targets = _refresh_round(workspace, _with_relatives(workspace, targets), rewritten)
         if not targets:
             break
+    from kernel.workspace.views.binding import follow_blocks
+
+    follow_blocks(workspace, changed)
     return list(rewritten)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.workspace import edits, relocations
 from kernel.workspace.attributes import change_attributes
 from kernel.workspace.documents import Refusal
-from kernel.workspace.edits import CODE_MESSAGE, Edit, TransactionError
+from kernel.workspace.edits import CODE_DATABASE, CODE_MESSAGE, Edit, TransactionError
 from kernel.workspace.events import MAIN, PROTYLE
 from kernel.workspace.intake import dom_of_siblings, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
@@ -17,11 +17,16 @@ from kernel.workspace.outline_moves import move_outline_heading
 from kernel.workspace.refs import refresh_anchors
 from kernel.workspace.stamps import created_stamp
 from kernel.workspace.tree import Node
+from kernel.workspace.views import actions as views
 
 if TYPE_CHECKING:
     from kernel.workspace.workspace import Document, Workspace
 
 Action = Callable[[Edit, Operation], None]
+# What the main windows are told when an operation on a database fails.
+DATABASE_FAILED: Final = "Operation failed, please try again later"
+DATABASE_FAILED_MS: Final = 5000
+MESSAGE_ID_LENGTH: Final = 7
 
 
 def set_attrs(edit: Edit, operation: Operation) -> None:
@@ -45,11 +50,7 @@ def set_attrs(edit: Edit, operation: Operation) -> None:
 
 # What each action does. Databases and flashcards bring theirs; an unknown action does nothing, as in the kernel.
 ACTIONS: Final[dict[str, Action]] = {
-    "insert": edits.insert,
-    "appendInsert": edits.append_insert,
-    "prependInsert": edits.prepend_insert,
-    "update": edits.update,
-    "delete": edits.delete,
+    **views.ACTIONS,
     "doUpdateUpdated": edits.set_updated,
     "setAttrs": set_attrs,
     "move": relocations.move,
@@ -77,7 +78,10 @@ def perform(workspace: Workspace, transaction: Transaction, *, tells_errors: boo
         for root_id in edit.documents:
             workspace.forget_tree(root_id)
         text = _text_of(error)
-        if tells_errors:
+        if tells_errors and error.code == CODE_DATABASE:
+            message = {"id": workspace.ids.text(MESSAGE_ID_LENGTH), "closeTimeout": DATABASE_FAILED_MS}
+            workspace.emit("msg", message, to=MAIN, msg=DATABASE_FAILED)
+        elif tells_errors:
             workspace.emit("txerr", to=MAIN, code=error.code, msg=text)
         return text
     _commit(workspace, edit, transaction)
