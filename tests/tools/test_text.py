@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernel.errors import ToolError
@@ -57,6 +57,7 @@ def test_a_window_names_headings_of_the_whole_text_and_ids_on_demand() -> None:
     assert page["blockRefs"] == [{"blockIndex": 1, "id": "l", "type": "l", "subtype": "u"}]
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=60), max_size=8), st.integers(1, 40), st.integers(1, 5))
 def test_windows_put_together_are_the_whole_text(texts: list[str], budget: int, limit: int) -> None:
     blocks = paragraphs(*texts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernel.tools.registry import ACTIONS
@@ -117,12 +117,14 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(ACTIONS)), st.data())
 def test_no_value_makes_validation_itself_fail(key: str, data: st.DataObject) -> None:
     names = [argument.name for argument in ACTIONS[key].arguments] or ["x"]
     faults(key, **data.draw(st.dictionaries(st.sampled_from(names), json_values, max_size=4)))
 
 
+@settings(deadline=None)
 @given(json_values)
 def test_an_empty_schema_takes_anything(value: Any) -> None:
     assert list(check({}, value, "x")) == []
