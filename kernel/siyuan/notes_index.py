@@ -9,6 +9,7 @@ import hashlib
 import itertools
 import os
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import apsw
@@ -17,6 +18,7 @@ import trio
 from kernel.workspace.files import StorageError
 from kernel.workspace.index.rows import Surroundings, Target
 from kernel.workspace.index.writer import Index
+from kernel.workspace.views.tables import view_text
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def index_of(kernel: SiyuanKernel) -> Index:
         index = Index(
             _connector(kernel.workspace),
             library,
-            Surroundings(library.target, asset_hash=library.asset_hash),
+            Surroundings(library.target, partial(view_text, kernel.workspace), library.asset_hash),
             now=kernel.clock.now,
             lag_s=kernel.options.index_lag_s,
         )

@@ -9,7 +9,7 @@ from kernel.workspace.index.rows import subtype
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES, KINDS
 from kernel.workspace.refs import block_text, first_leaf_or_self
-from kernel.workspace.render.content import plain_content, stripped
+from kernel.workspace.render.content import ViewText, no_view_text, plain_content, stripped
 from kernel.workspace.render.std_markdown import std_markdown
 from kernel.workspace.sections import heading_above, is_folded, level_of, previous_siblings, section_of
 from kernel.workspace.tree import Node
@@ -23,13 +23,13 @@ _NO_HEADING: Final = 16
 _GROUPS: Final = frozenset({"NodeList", "NodeSuperBlock", "NodeBlockquote", "NodeCallout"})
 
 
-def child_block(node: Node) -> dict[str, str]:
-    """One block as getChildBlocks lists it; empty members are left out."""
+def child_block(node: Node, view_text: ViewText = no_view_text) -> dict[str, str]:
+    """One block as getChildBlocks lists it; empty members are left out. ``view_text``: what a database says."""
     members = {
         "id": node.id,
         "type": KINDS[node.type].sql_type,
         "subType": subtype(node),
-        "content": stripped(plain_content(node)),
+        "content": stripped(plain_content(node, view_text=view_text)),
         "markdown": stripped(std_markdown(node)),
     }
     return {name: value for name, value in members.items() if value or name in ("id", "type")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
@@ -28,6 +29,7 @@ from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.refs import block_text, ref_text
 from kernel.workspace.render.counts import TextCounts, counts
 from kernel.workspace.sections import folded_heading_above
+from kernel.workspace.views.tables import view_text
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
 if TYPE_CHECKING:
@@ -102,16 +104,22 @@ def get_block_doms(call: Call) -> Any:
     return {one: drawn(pair[1]) for one, pair in found.items() if pair is not None}
 
 
+def _view_text(call: Call) -> Callable[[str], str]:
+    """What a database says, to be asked by its id."""
+    return partial(view_text, call.kernel.workspace)
+
+
 def get_child_blocks(call: Call) -> Any:
     found = found_node(call, checked_id(call, "id"))
-    return [child_block(child) for child in children_of(found[1])] if found is not None else []
+    return [child_block(child, _view_text(call)) for child in children_of(found[1])] if found is not None else []
 
 
 def get_tail_child_blocks(call: Call) -> Any:
     found = found_node(call, checked_id(call, "id"))
     count = int(optional(call, "n", (int, float), TAIL_DEFAULT))
     children = children_of(found[1]) if found is not None else []
-    return [child_block(child) for child in reversed(children)][: count if count > 0 else TAIL_DEFAULT]
+    tail = list(reversed(children))[: count if count > 0 else TAIL_DEFAULT]
+    return [child_block(child, _view_text(call)) for child in tail]
 
 
 def get_ref_text(call: Call) -> Any:

@@ -14,6 +14,7 @@ from kernel.workspace.refs import ref_text
 from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, front_matter
 from kernel.workspace.search import SQL, SearchQuery, SearchSettings, search
 from kernel.workspace.stamps import is_stamp
+from kernel.workspace.views.tables import view_table
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -110,7 +111,12 @@ def _sources(kernel: SiyuanKernel, index: Index) -> ExportSources:
         node = _node(workspace, block_id)
         return ref_text(node) if node is not None else "block not found"
 
-    return ExportSources(node_of=lambda block_id: _node(workspace, block_id), ref_text=anchor, query=query)
+    return ExportSources(
+        node_of=lambda block_id: _node(workspace, block_id),
+        ref_text=anchor,
+        query=query,
+        view_table=lambda node: view_table(workspace, node),
+    )
 
 
 def _embedded(kernel: SiyuanKernel, index: Index, statement: str) -> list[str]:

@@ -24,7 +24,7 @@ from kernel.workspace.views.database import Database, ViewError, value_in, value
 from kernel.workspace.views.format import VALUE, Json, cloned_value
 from kernel.workspace.views.grouping import DEFAULT, group_by_id, group_value, regroup_all
 from kernel.workspace.views.item_templates import forget_items
-from kernel.workspace.views.moments import SECOND_MS, Broken
+from kernel.workspace.views.moments import SECOND_MS, Broken, Moment
 from kernel.workspace.views.presets import preset_values
 from kernel.workspace.views.rendering import Around, around
 from kernel.workspace.views.showing import block_view
@@ -72,10 +72,11 @@ def add_items(workspace: Workspace, put: Setter, database_id: str, sources: list
         ViewError, NotFound: no such database, view or block; what stands before it in the order has been added.
         Broken: a source of another form.
     """
+    moment = Moment.of(workspace)
     for source in reversed(sources):
         item = _source_item(workspace, source)
         if item is not None:
-            _add(workspace, put, database_id, item, source, where)
+            _add(Around(workspace, moment), put, database_id, item, source, where)
 
 
 def _source_item(workspace: Workspace, source: dict[str, Any]) -> NewItem | None:
@@ -96,10 +97,8 @@ def _source_item(workspace: Workspace, source: dict[str, Any]) -> NewItem | None
     return NewItem(item_id, False, content, document, node)
 
 
-def _add(
-    workspace: Workspace, put: Setter, database_id: str, item: NewItem, source: dict[str, Any], where: Where
-) -> None:
-    place = around(workspace)
+def _add(place: Around, put: Setter, database_id: str, item: NewItem, source: dict[str, Any], where: Where) -> None:
+    workspace = place.workspace
     database = load(workspace, database_id)
     icon = ""
     if item.node is not None:
