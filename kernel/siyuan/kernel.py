@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernel.siyuan.durable import Durable
 from kernel.siyuan.machine import start_conf
+from kernel.siyuan.templates import note_renderer
 
 if TYPE_CHECKING:
     from kernel.clock import Clock
@@ -47,6 +48,7 @@ class SiyuanKernel:
 
     def __post_init__(self) -> None:
         self.durable = Durable(self.workspace.files, self.workspace.reload)
+        self.state["render_template"] = note_renderer(self)
         start_conf(self)
 
 

@@ -18,3 +18,7 @@ ANCHOR_RUNES_MAX: Final = 96
 UNDO_STEPS_MAX: Final = 64
 # The name of an asset, in bytes of UTF-8, its extension included.
 ASSET_NAME_BYTES_MAX: Final = 189
+# A template: actions and calls executed, characters made, definitions inside one another.
+TEMPLATE_STEPS_MAX: Final = 200_000
+TEMPLATE_OUTPUT_CHARS_MAX: Final = 8 * 1024 * 1024
+TEMPLATE_DEPTH_MAX: Final = 100

@@ -1,0 +1,1 @@
+"""[core] Text templates as notes use them: Go's template language with the usual helper functions."""
