@@ -1,0 +1,164 @@
+"""Requests per second of the trivial tool beside the official Python SDK, in one run: ``python -m bench [--seconds 4]``.
+
+Both servers are started once, pinned to the first processor where there is pinning, and measured in turn with wrk
+(A B A B …) from the second; medians and the per-round ratio are printed. Closed loop at 16 connections: throughput
+compares, latencies do not. Reported, never asserted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from tests.wire.toolbox import Missing, python_with
+
+CONNECTIONS: Final = 16
+READY_S_MAX: Final = 30.0
+META: Final = "io.modelcontextprotocol/"
+SDK: Final = ("mcp==2.3.0", "uvloop", "httptools")
+
+
+@dataclass
+class Peer:
+    """One server under test: where it answers, what the trivial call is there."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    url: str
+    tool: str
+    arguments: dict[str, str]
+    rates: list[float] = field(default_factory=list)
+
+    def request(self) -> tuple[dict[str, str], bytes]:
+        """Headers and body of one stateless call."""
+        meta = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {}}
+        params = {"name": self.tool, "arguments": self.arguments, "_meta": meta}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": "2026-07-28",
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": self.tool,
+        }
+        return headers, json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--seconds", type=int, default=4, help="length of one measurement")
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    if shutil.which("wrk") is None:
+        sys.exit("wrk is missing: install it with your system's package manager (Debian: apt-get install wrk)")
+    peers: list[Peer] = []
+    try:
+        peers.append(start_kernel())
+        peers.append(start_sdk())
+        for peer in peers:
+            wait_until_ready(peer)
+        for number in range(options.rounds):
+            for peer in peers:
+                peer.rates.append(measure(peer, options.seconds))
+                print(f"round {number + 1}  {peer.name:12} {peer.rates[-1]:10.0f} req/s", flush=True)
+        report(peers)
+    except Missing as error:
+        sys.exit(str(error))
+    finally:
+        for peer in peers:
+            peer.process.send_signal(signal.SIGTERM)
+            peer.process.wait(timeout=30)
+
+
+def start_kernel() -> Peer:
+    port = free_port()
+    workspace = tempfile.mkdtemp(prefix="sisyphus-bench-")
+    command = [sys.executable, "-m", "kernel", "serve", "--port", str(port), "--workspace", workspace]
+    url = f"http://127.0.0.1:{port}/sisyphus/mcp"
+    return Peer("kernel", pinned(command), url, "system", {"action": "get_version"})
+
+
+def start_sdk() -> Peer:
+    port = free_port()
+    python = python_with("peer-python-sdk", *SDK)
+    command = [str(python), str(Path(__file__).parent / "peers" / "python_sdk.py"), str(port)]
+    return Peer("python-sdk", pinned(command), f"http://127.0.0.1:{port}/mcp", "get_version", {})
+
+
+def pinned(command: list[str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(on_processor("0", command), stdout=subprocess.DEVNULL)
+
+
+def on_processor(number: str, command: list[str]) -> list[str]:
+    """The command on one processor, where there are several and they can be chosen."""
+    if shutil.which("taskset") is not None and (os.cpu_count() or 1) > 1:
+        return ["taskset", "-c", number, *command]
+    return command
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_ready(peer: Peer) -> None:
+    """Until the trivial call answers without an error."""
+    headers, body = peer.request()
+    deadline = time.perf_counter() + READY_S_MAX
+    while True:
+        try:
+            request = urllib.request.Request(peer.url, data=body, headers=headers)
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                told = json.loads(answer.read())
+            assert told["result"].get("isError") is not True, told
+            return
+        except OSError as error:
+            if time.perf_counter() > deadline or peer.process.poll() is not None:
+                raise Missing(f"{peer.name} does not answer: {error}") from None
+            time.sleep(0.1)
+
+
+def measure(peer: Peer, seconds: int) -> float:
+    """Requests per second of one wrk run; any error but a success is an error of the bench."""
+    headers, body = peer.request()
+    lines = ['wrk.method = "POST"', f"wrk.body = [==[{body.decode()}]==]"]
+    lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]
+    with tempfile.NamedTemporaryFile("w", suffix=".lua", delete=False) as script:
+        script.write("\n".join(lines))
+    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script.name, peer.url]
+    text = subprocess.run(on_processor("1", command), capture_output=True, text=True, check=True).stdout
+    os.unlink(script.name)
+    assert "Non-2xx" not in text, text
+    assert "Socket errors" not in text, text
+    found = re.search(r"Requests/sec:\s+([\d.]+)", text)
+    assert found is not None, text
+    return float(found[1])
+
+
+def report(peers: list[Peer]) -> None:
+    ours, *others = peers
+    for peer in peers:
+        print(
+            f"{peer.name:12} median {statistics.median(peer.rates):8.0f} req/s  ({min(peer.rates):.0f}-{max(peer.rates):.0f})"
+        )
+    for other in others:
+        ratios = [mine / theirs for mine, theirs in zip(ours.rates, other.rates, strict=True)]
+        print(f"ratio to {other.name}: median {statistics.median(ratios):.2f}  ({min(ratios):.2f}-{max(ratios):.2f})")
+
+
+if __name__ == "__main__":
+    main()
