@@ -35,6 +35,7 @@ from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
+    from kernel.workspace.intake import Mode
     from kernel.workspace.tree import Node
 
 INDEXING: Final = "Data indexing is in progress. Please wait until indexing completes before trying to open"
@@ -56,11 +57,11 @@ def id_list(call: Call, name: str = "ids") -> list[str]:
 
 
 # --- text ----------------------------------------------------------------------------------------------------------
-def _mode(call: Call) -> str:
+def _mode(call: Call) -> Mode:
     mode = optional(call, "mode", str, "md")
     if mode not in ("md", "textmark"):
         raise ApiError("Invalid mode")
-    return str(mode)
+    return "textmark" if mode == "textmark" else "md"
 
 
 def get_block_kramdown(call: Call) -> Any:
