@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from functools import partial
 from typing import Any
 
 import pytest
@@ -186,7 +187,10 @@ async def test_a_request_to_this_machine_is_sent_and_its_answer_given_back() -> 
     seen: list[bytes] = []
 
     async def serve(stream: trio.SocketStream) -> None:
-        seen.append(await stream.receive_some(65536))
+        request = await stream.receive_some(65536)
+        while b"Content-Length: 7" in request and not request.endswith(b"}"):
+            request += await stream.receive_some(65536)
+        seen.append(request)
         if b"/moved" in seen[-1]:
             await stream.send_all(b"HTTP/1.1 303 See Other\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n")
         elif b"/away" in seen[-1]:
@@ -197,7 +201,7 @@ async def test_a_request_to_this_machine_is_sent_and_its_answer_given_back() -> 
             await stream.send_all(b"HTTP/1.1 201 Created\r\nX-A: 1\r\nContent-Type: a/b\r\nContent-Length: 2\r\n\r\nhi")
 
     async with trio.open_nursery() as nursery:
-        (listener,) = await nursery.start(trio.serve_tcp, serve, 0)
+        (listener,) = await nursery.start(partial(trio.serve_tcp, host="127.0.0.1"), serve, 0)
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}"
         plain = await kernel.call(
             "network/forwardProxy",
