@@ -40,6 +40,7 @@ from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
 from kernel.siyuan.http_api import KernelSurface, end_streams
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
+from kernel.siyuan.native_mcp.endpoint import OfficialMCP
 from kernel.siyuan.push import PushHub
 from kernel.tasks.control import TaskControl
 from kernel.tasks.route import TaskRoute
@@ -173,7 +174,7 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
 
 
 def _resolver(settings: Settings, kernel: SiyuanKernel, plugin: PluginParts, emulator: Emulator) -> Router:
-    surface = KernelSurface(kernel)
+    surface = KernelSurface(kernel, extra=OfficialMCP(kernel).routes())
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [

@@ -89,12 +89,17 @@ async def answer_call(kernel: SiyuanKernel, path: str, request: Request, grant: 
 
 
 async def encoded(envelope: Envelope) -> bytes:
-    """The envelope as JSON, with the characters escaped that HTML could take for markup."""
+    """The envelope as JSON, as the kernel spells it."""
+    return await encoded_json({"code": envelope.code, "msg": envelope.msg, "data": envelope.data})
+
+
+async def encoded_json(value: Any) -> bytes:
+    """A value as JSON, with the characters escaped that HTML could take for markup."""
     try:
-        body = _encode({"code": envelope.code, "msg": envelope.msg, "data": envelope.data})
+        body = _encode(value)
     except UnicodeEncodeError:
         # Half a surrogate pair got into a text: the kernel never has one, it holds the replacement character.
-        body = _encode(_replaced({"code": envelope.code, "msg": envelope.msg, "data": envelope.data}))
+        body = _encode(_replaced(value))
     if len(body) <= INLINE_BYTES_MAX:
         return _html_safe(body)
     return await trio.to_thread.run_sync(_html_safe, body)

@@ -91,7 +91,13 @@ async def dispatch(call: Call) -> ApiAnswer:
         if call.path in ENDPOINTS:
             kernel.unserved[call.path] = kernel.unserved.get(call.path, 0) + 1
         raise UnknownRoute(call.path)
-    if call.path in MOVES_FOLDERS:
+    return await run_handler(call, handler, moves_folders=call.path in MOVES_FOLDERS)
+
+
+async def run_handler(call: Call, handler: ApiHandler, *, moves_folders: bool = False) -> ApiAnswer:
+    """Run one handler as a call of its own: what it changed is durable, and told, when this returns."""
+    kernel = call.kernel
+    if moves_folders:
         await kernel.durable.quiesce()
     try:
         answer = await _answer(handler, call)

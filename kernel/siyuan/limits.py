@@ -33,3 +33,12 @@ UNPACKED_BYTES_MAX: Final = 512 * 1024 * 1024
 # What a forwarded request may bring back, and how often it may be sent on.
 FORWARDED_BYTES_MAX: Final = 64 * 1024 * 1024
 FORWARDED_REDIRECTS_MAX: Final = 3
+
+# --- the kernel's own MCP endpoint -------------------------------------------------------------------------------
+# Sessions kept; the real kernel keeps every one for ever.
+OFFICIAL_SESSIONS_MAX: Final = 1024
+# Tools of one plugin, and the size of the file that declares them.
+PLUGIN_TOOLS_MAX: Final = 256
+PLUGIN_TOOLS_BYTES_MAX: Final = 1024 * 1024
+# What a tool reads of one file, and how many entries it walks.
+TOOL_FILE_BYTES_MAX: Final = 64 * 1024 * 1024

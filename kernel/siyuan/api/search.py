@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError, Panic
@@ -55,7 +56,13 @@ def hidden_roots(workspace: Workspace) -> list[str]:
 
 # --- fullTextSearchBlock --------------------------------------------------------------------------------------
 async def full_text_search_block(call: Call) -> Any:
+    return await full_text_search_in(call, *_places(call))
+
+
+async def full_text_search_in(call: Call, boxes: tuple[str, ...], paths: tuple[str, ...]) -> Any:
+    """The search of a call's arguments, but in these notebooks, below these paths."""
     query, group_by = _query(call)
+    query = replace(query, boxes=boxes, paths=paths)
     if query.method == SQL and not call.is_admin:
         raise ApiError("SQL search requires administrator privileges")
     found = await find(call, query)
