@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from typing import Final
 
 from kernel.workspace.go_struct import number_text
@@ -80,10 +81,7 @@ def plain_number(number: float) -> str:
     """A number with all its digits, never with an exponent."""
     if isinstance(number, float) and not math.isfinite(number):
         return {math.inf: "+Inf", -math.inf: "-Inf"}.get(number, "NaN")
-    text = number_text(number)
-    if "e" not in text:
-        return text
-    return f"{number:.0f}" if abs(number) >= 1 else f"{number:.340f}".rstrip("0")
+    return f"{Decimal(number_text(number)):f}"
 
 
 def to_float(text: str) -> float | None:
