@@ -70,17 +70,20 @@ class Tools:
         self.parts = parts
         self.files = PluginFiles(parts.default_level)
         self.statistics = Statistics(parts.host, parts.clock, transport=parts.transport)
+        self._surface: tuple[tuple[Any, ...], str] | None = None
 
     # --- lists ---
 
     async def list_tools(self, caller: Caller) -> list[dict[str, Any]]:
         """Every tool with an enabled action; a broken settings file leaves the list as it is by default."""
-        configuration = await self._listed_configuration()
-        listed = []
-        for tool in configuration.enabled_tools():
-            if actions := offered(configuration, tool):
-                listed.append(self._declaration(configuration, tool, actions))
-        return listed
+        return self._listed(await self._listed_configuration())
+
+    def _listed(self, configuration: Configuration) -> list[dict[str, Any]]:
+        return [
+            self._declaration(configuration, tool, actions)
+            for tool in configuration.enabled_tools()
+            if (actions := offered(configuration, tool))
+        ]
 
     def _declaration(self, configuration: Configuration, tool: Tool, actions: tuple[Action, ...]) -> dict[str, Any]:
         is_strict = configuration.is_strict
@@ -103,7 +106,12 @@ class Tools:
             permissions = (await self.files.permissions(self.parts.host)).as_file().decode()
         except (ToolError, HostError):
             permissions = "unreadable"
-        return digest({"tools": await self.list_tools(caller), "raw": dict(configuration.raw), "rights": permissions})
+        # The list follows from these three: as long as they stand, so does the digest of it.
+        facts = (configuration.raw, permissions, tuple(extension.exposed_tools(configuration, self.parts.more)))
+        if self._surface is None or self._surface[0] != facts:
+            told = {"tools": self._listed(configuration), "raw": dict(configuration.raw), "rights": permissions}
+            self._surface = (facts, digest(told))
+        return self._surface[1]
 
     async def options(self) -> KernelOptions:
         """The kernel options in force; the defaults where the settings cannot be read."""
