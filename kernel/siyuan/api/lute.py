@@ -13,6 +13,7 @@ from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.markdown.pipeline import dom_to_blocks
 from kernel.workspace.render.dom import render_dom
 from kernel.workspace.render.kramdown import render_kramdown
+from kernel.workspace.web_markdown import web_to_markdown
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -39,6 +40,18 @@ def spin_block_dom(call: Call) -> Any:
     return {"dom": spun.replace(CARET, "<wbr>")}
 
 
+def html_to_block_dom(call: Call) -> Any:
+    """Editor DOM of what is pasted from the web."""
+    markdown = web_to_markdown(call.arguments.required_str("dom", may_be_empty=True))
+    if not markdown:
+        return ""
+    context = context_of(call.kernel.workspace)
+    try:
+        return render_dom(parse_markdown(markdown, context=context), first_index=1, parsed=True)
+    except MarkdownError:
+        return "Failed to convert"
+
+
 async def copy_std_markdown(call: Call) -> Any:
     """A block or document as Markdown for other programs, without front matter."""
     block_id = call.arguments.raw_str("id")
@@ -59,4 +72,5 @@ async def copy_std_markdown(call: Call) -> Any:
 HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/lute/spinBlockDOM": spin_block_dom,
     "/api/lute/copyStdMarkdown": copy_std_markdown,
+    "/api/lute/html2BlockDOM": html_to_block_dom,
 }
