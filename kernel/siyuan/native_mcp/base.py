@@ -66,7 +66,7 @@ class ToolCall:
         return values
 
     # --- the kernel's own /api ---------------------------------------------------------------------------------
-    async def api(self, path: str, **arguments: Any) -> Envelope:
+    async def api(self, path: str, /, **arguments: Any) -> Envelope:
         """Run one endpoint.
 
         Raises:
@@ -86,7 +86,7 @@ class ToolCall:
             raise ToolFailed(f"{failure}{envelope.msg}")
         return envelope.data
 
-    async def run(self, handler: ApiHandler, failure: str = "", **arguments: Any) -> Any:
+    async def run(self, handler: ApiHandler, failure: str = "", /, **arguments: Any) -> Any:
         """Run a handler of our own like an endpoint: durable and told when it returns. Raises ToolFailed."""
         envelope = _enveloped(await run_handler(Call(self.kernel, "/mcp", Arguments(arguments)), handler))
         if envelope.code != 0:

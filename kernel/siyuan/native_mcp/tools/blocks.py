@@ -24,6 +24,7 @@ from kernel.workspace.transactions import perform
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
     from kernel.siyuan.native_mcp.base import Action
+    from kernel.workspace.tree import Node
     from kernel.workspace.workspace import Document
 
 _MARKDOWN: Final = "markdown"
@@ -40,18 +41,24 @@ async def get(call: ToolCall) -> str:
         raise ToolFailed("get block failed: tree not found")
     document, node = found
     hpath = call.workspace.entry(document.id).hpath
-    child = child_block(node)
+    content, markdown = texts_of(node)
     lines = {
         "ID": node.id,
         "Type": node.type,
         "HPath": hpath,
-        "Content": child.get("content", ""),
-        "Markdown": child.get("markdown", ""),
+        "Content": content,
+        "Markdown": markdown,
         "Tags": "",
         "Created": "",
         "Updated": "",
     }
     return "\n".join(f"{name}: {value}" for name, value in lines.items())
+
+
+def texts_of(node: Node) -> tuple[str, str]:
+    """Content and Markdown of a block; a document has no Markdown of its own."""
+    child = child_block(node)
+    return child.get("content", ""), "" if node.type == "NodeDocument" else child.get("markdown", "")
 
 
 async def get_kramdown(call: ToolCall) -> str:

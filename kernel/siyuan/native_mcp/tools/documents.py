@@ -8,7 +8,7 @@ from kernel.ids import is_node_id
 from kernel.siyuan.api.filetree_changes import blocks_of_markdown
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action, cut
-from kernel.workspace.block_info import child_block
+from kernel.siyuan.native_mcp.tools.blocks import texts_of
 from kernel.workspace.doc_tree import list_documents
 from kernel.workspace.documents import (
     QUERY_FAILED,
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 SHOWN_TEXT_BYTES: Final = 100
 LISTED_MAX: Final = 128  # documents in one listing
+# So long after a removal the kernel has not told its index of it: what is unknown then may only not be indexed yet.
+INDEXING_S: Final = 0.25
+_INDEXED_AT: Final = "native_mcp_indexed_at"
 _LOAD_FAILED: Final = "load doc failed: "
 
 
@@ -38,6 +41,8 @@ async def loaded(call: ToolCall, block_id: str) -> Document:
     """The document of a block. Raises ToolFailed."""
     if not is_node_id(block_id):
         raise ToolFailed(f"{_LOAD_FAILED}tree not found")
+    if not call.workspace.block_exists(block_id) and call.kernel.clock.now() < call.kernel.state.get(_INDEXED_AT, 0):
+        raise ToolFailed(f"{_LOAD_FAILED}indexing")
     document: Document = await call.run(lambda one: one.kernel.workspace.document(block_id), _LOAD_FAILED)
     return document
 
@@ -48,14 +53,14 @@ async def get(call: ToolCall) -> str:
     node = document.node(block_id)
     if node is None:
         raise ToolFailed(f"document not found: {block_id}")
-    child = child_block(node)
+    content, markdown = texts_of(node)
     lines = {
         "ID": node.id,
         "Title": unescaped_attribute(node.properties.get("name", "")),
         "HPath": call.workspace.entry(document.id).hpath,
         "Box": document.box,
-        "Content": child.get("content", ""),
-        "Markdown": child.get("markdown", ""),
+        "Content": content,
+        "Markdown": markdown,
         "Type": node.type,
         "Created": "",
         "Updated": "",
@@ -135,6 +140,7 @@ async def delete(call: ToolCall) -> str:
     await call.run(
         lambda one: remove_document(one.kernel.workspace, document.box, document.path), "delete doc failed: "
     )
+    call.kernel.state[_INDEXED_AT] = call.kernel.clock.now() + INDEXING_S
     return f"document deleted: {block_id}"
 
 
