@@ -22,6 +22,8 @@ import trio
 
 from kernel.clock import Clock, SystemClock
 from kernel.emulator import Emulator
+from kernel.extension.bridge import Bridge, OfficialEndpoint
+from kernel.extension.embedded_endpoint import EmbeddedEndpoint
 from kernel.faults.plan import FaultPlan, PlanInvalid, read_plan
 from kernel.faults.trigger import Trigger
 from kernel.host.base import Host
@@ -45,7 +47,7 @@ from kernel.siyuan.push import PushHub
 from kernel.tasks.control import TaskControl
 from kernel.tasks.route import TaskRoute
 from kernel.tools.call import ToolParts, Tools
-from kernel.tools.configuration import HTTP_FILE, read_configuration
+from kernel.tools.configuration import HTTP_FILE, Configuration, read_configuration
 from kernel.tools.permissions import Level
 from kernel.tools.service import Caller
 from kernel.uploads.routes import Uploads
@@ -105,11 +107,14 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
             coordinator=coordinator,
             default_level=_LEVELS[settings.default_permission],
         )
+        official = OfficialMCP(kernel)
+        bridge = parts.more["extension"] = Bridge(_official_endpoint(settings, kernel, official), clock)
+        nursery.start_soon(bridge.run, host)
         plugin = _plugin_parts(settings, Tools(parts), scheduler, clock, ids)
         endpoint = plugin.endpoint
         await nursery.start(endpoint.run)
         emulator = Emulator(kernel, trigger, clock)
-        server = Server(_resolver(settings, kernel, plugin, emulator).resolve, clock=clock, trigger=trigger)
+        server = Server(_resolver(settings, kernel, official, plugin, emulator).resolve, clock=clock, trigger=trigger)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
         endpoint.close()
         await host.aclose()
@@ -156,6 +161,15 @@ def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
     return EmbeddedHost(kernel)
 
 
+def _official_endpoint(settings: Settings, kernel: SiyuanKernel, official: OfficialMCP) -> OfficialEndpoint:
+    """Where foreign tools come from: the kernel that the plugin's tools work on."""
+    if settings.host_url:
+        from kernel.extension.http_endpoint import HttpEndpoint
+
+        return HttpEndpoint(settings.host_url, settings.host_token)
+    return EmbeddedEndpoint(kernel, official)
+
+
 def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock: Clock, ids: IdSource) -> PluginParts:
     tasks = TaskControl()
     uploads = Uploads(clock, tools.takes_uploads)
@@ -173,29 +187,33 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
     return PluginParts(endpoint, scheduler, tasks, task_route, uploads, tools.options, clock)
 
 
-def _resolver(settings: Settings, kernel: SiyuanKernel, plugin: PluginParts, emulator: Emulator) -> Router:
-    surface = KernelSurface(kernel, extra=OfficialMCP(kernel).routes())
+def _resolver(
+    settings: Settings, kernel: SiyuanKernel, official: OfficialMCP, plugin: PluginParts, emulator: Emulator
+) -> Router:
+    surface = KernelSurface(kernel, extra=official.routes())
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [
-            *plugin_routes(plugin, surface.authorize),
+            *plugin_routes(
+                plugin, surface.authorize, is_enabled=lambda: _http_settings(settings, kernel).serves_endpoint
+            ),
             *emulator.routes(surface.authorize, has_controls=has_controls),
         ],
         hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
-        origins=OriginGuard(lambda: _allowed_origins(settings, kernel)),
+        origins=OriginGuard(lambda: _http_settings(settings, kernel).options.allowed_origins),
         otherwise=surface.resolve,
     )
 
 
-def _allowed_origins(settings: Settings, kernel: SiyuanKernel) -> tuple[str, ...]:
-    """``kernelOptions.allowedOrigins`` now; asked only for pages that this machine does not serve."""
+def _http_settings(settings: Settings, kernel: SiyuanKernel) -> Configuration:
+    """What mcpHttpSettings says now, for guards that cannot wait; of a remote host's file they know nothing."""
     if settings.host_url:
-        return ()  # a remote host's settings cannot be read without waiting
+        return Configuration()
     try:
         content = kernel.workspace.files.read(HTTP_FILE.removeprefix("/"))
-    except StorageError:
-        return ()
-    return read_configuration(None, content).options.allowed_origins
+    except (StorageError, OSError):
+        return Configuration()
+    return read_configuration(None, content)
 
 
 def run_app(settings: Settings) -> int:

@@ -34,6 +34,16 @@ _POST: Final = frozenset({"POST"})
 _GET: Final = frozenset({"GET"})
 _TASK_CONTROL: Final = {"version": "2", "path": "/tasks", "meta": "io.siyuan.sisyphus/taskId"}
 
+_DISABLED: Final = json_response(
+    503,
+    msgspec.json.encode(
+        {
+            "error": "kernel_coordinator_disabled",
+            "message": "The endpoint is switched off: set kernelEndpointEnabled in mcpHttpSettings to true.",
+        }
+    ),
+)
+
 # None lets the request pass; a Response is the refusal.
 Authorize = Callable[[Request], Response | None]
 
@@ -51,8 +61,8 @@ class PluginParts:
     clock: Clock
 
 
-def plugin_routes(parts: PluginParts, authorize: Authorize) -> Iterator[Route]:
-    """Every plugin route under both prefixes."""
+def plugin_routes(parts: PluginParts, authorize: Authorize, *, is_enabled: Callable[[], bool]) -> Iterator[Route]:
+    """Every plugin route under both prefixes. ``is_enabled``: whether the owner has the endpoint switched on now."""
     uploads = parts.uploads
     routes: tuple[tuple[str, frozenset[str], Handler, int, bool], ...] = (
         ("mcp", MCP_METHODS, parts.endpoint.handle, PLUGIN_MCP_BODY_BYTES_MAX, False),
@@ -66,7 +76,7 @@ def plugin_routes(parts: PluginParts, authorize: Authorize) -> Iterator[Route]:
             yield Route(
                 f"{prefix}/{name}",
                 methods,
-                _authorized(handler, authorize),
+                _guarded(handler, authorize, is_enabled),
                 body_bytes_max,
                 streams_body=streams,
                 surface="plugin",
@@ -124,9 +134,11 @@ def _health_handler(parts: PluginParts) -> Handler:
     return handle
 
 
-def _authorized(handler: Handler, authorize: Authorize) -> Handler:
+def _guarded(handler: Handler, authorize: Authorize, is_enabled: Callable[[], bool]) -> Handler:
     async def handle(exchange: Exchange) -> Answer:
         refusal = authorize(exchange.request)
-        return refusal if refusal is not None else await handler(exchange)
+        if refusal is not None:
+            return refusal
+        return await handler(exchange) if is_enabled() else _DISABLED
 
     return handle

@@ -65,6 +65,8 @@ class Configuration:
 
     raw: Mapping[str, Any] = field(default_factory=dict)
     options: KernelOptions = field(default_factory=KernelOptions)
+    # ``mcpHttpSettings.kernelEndpointEnabled``; only an explicit false closes the plugin's routes (decision 5).
+    serves_endpoint: bool = True
 
     def is_enabled(self, action: Action) -> bool:
         """Whether an action is switched on; what the file does not say is as the table says."""
@@ -134,12 +136,14 @@ def read_configuration(tools: bytes | None, http: bytes | None) -> Configuration
     raw = _object(tools)
     if raw is None:
         raise ConfigurationUnreadable("mcpToolsConfig is not a JSON object")
-    settings = _mapping((_object(http) or {}).get("kernelOptions"))
+    file = _object(http) or {}
+    settings = _mapping(file.get("kernelOptions"))
     requests, mib, timeout_ms, retries, template_mib = (
         _clamped(settings.get(name), *bounds) for name, bounds in _OPTIONS.items()
     )
     origins = allowed_origins(settings.get("allowedOrigins"))
-    return Configuration(raw, KernelOptions(requests, mib, timeout_ms, retries, template_mib, origins))
+    options = KernelOptions(requests, mib, timeout_ms, retries, template_mib, origins)
+    return Configuration(raw, options, file.get("kernelEndpointEnabled") is not False)
 
 
 def allowed_origins(value: Any) -> tuple[str, ...]:

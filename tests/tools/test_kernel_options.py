@@ -76,3 +76,20 @@ def test_the_options_are_told_by_the_names_of_the_file() -> None:
         "readMaxMiB": 64,
         "readRetries": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "serves"),
+    [
+        (None, True),
+        (b"", True),
+        (b"broken", True),
+        (b"[]", True),
+        (b"{}", True),
+        (b'{"kernelEndpointEnabled": true}', True),
+        (b'{"kernelEndpointEnabled": 0}', True),
+        (b'{"kernelEndpointEnabled": false}', False),
+    ],
+)
+def test_only_an_explicit_false_switches_the_endpoint_off(content: bytes | None, serves: bool) -> None:
+    assert read_configuration(None, content).serves_endpoint is serves

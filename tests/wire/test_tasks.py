@@ -177,6 +177,7 @@ async def test_health_counts_and_tells_nothing_else(notes: Notes) -> None:
 async def test_health_needs_the_kernels_credential_and_tells_the_options_in_force(notes: Notes) -> None:
     url = notes.kernel.mcp.replace("/mcp", "/health")
     assert (await notes.http.get(url, headers={"Authorization": "Token wrong"})).status_code == 401
+    assert (await notes.http.get(url, headers={"Origin": "http://app.test:8000"})).status_code == 403
     options = {"readMaxRequests": 9999, "readMaxMiB": 2.9, "allowedOrigins": ["http://app.test:8000", "http://x/", "*"]}
     await notes.put_file(f"{STORAGE}/mcpHttpSettings", json.dumps({"kernelOptions": options}))
     told = (await notes.http.get(url)).json()["kernelOptions"]
@@ -184,3 +185,13 @@ async def test_health_needs_the_kernels_credential_and_tells_the_options_in_forc
     assert told["allowedOrigins"] == ["http://app.test:8000"]
     assert (await notes.http.get(url, headers={"Origin": "http://app.test:8000"})).status_code == 200
     assert (await notes.http.get(url, headers={"Origin": "http://other.test"})).status_code == 403
+
+
+async def test_an_endpoint_that_is_switched_off_answers_503_on_every_route(notes: Notes) -> None:
+    await notes.put_file(f"{STORAGE}/mcpHttpSettings", json.dumps({"kernelEndpointEnabled": False}))
+    base = notes.kernel.mcp.removesuffix("/mcp")
+    for method, name in (("GET", "health"), ("POST", "mcp"), ("POST", "tasks"), ("POST", "transfer/upload")):
+        answer = await notes.http.request(method, f"{base}/{name}")
+        assert (answer.status_code, answer.json()["error"]) == (503, "kernel_coordinator_disabled"), name
+    await notes.put_file(f"{STORAGE}/mcpHttpSettings", json.dumps({"kernelEndpointEnabled": True}))
+    assert (await notes.health())["ok"] is True
