@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import read_in_thread
 from kernel.workspace.block_json import block_json, empty_block
+from kernel.workspace.calendar_spans import calendar_span
 from kernel.workspace.flashcards.decks import (
     BUILT_IN,
     Card,
