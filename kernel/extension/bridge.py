@@ -40,7 +40,17 @@ class Bridge:
         self._endpoint = endpoint
         self._clock = clock
         self._refreshing = trio.Lock()
+        self._wanted = trio.Event()
         self.discovery = Discovery()
+
+    def want(self) -> None:
+        """The foreign tools will be asked for: let ``run`` look for them. Does not wait."""
+        self._wanted.set()
+
+    async def run(self, host: Host) -> None:
+        """The first discovery, in the background: nobody who lists the other tools waits for it."""
+        await self._wanted.wait()
+        await self.ensure(host)
 
     async def ensure(self, host: Host) -> Discovery:
         """What is known; looks for the first time if it never did."""

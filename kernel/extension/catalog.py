@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kernel.extension.limits import TOOL_NAME_CHARS_MAX, UNUSABLE_NAME_CHARS_MAX, UNUSABLE_SHOWN_MAX
+
 OWN_PREFIX: Final = "plugin__siyuan_plugins_mcp_sisyphus__"
 OWN_ID: Final = "siyuan-plugins-mcp-sisyphus"
 RESERVED: Final = frozenset({"help", "list", "validate_package", "diagnose_plugin_mcp"})
@@ -50,6 +52,8 @@ class Catalog:
     """What one discovery found, sorted by name."""
 
     tools: tuple[ForeignTool, ...] = ()
+    # Entries that can be no action, each with the reason; they take nothing away from the others.
+    unusable: tuple[tuple[str, str], ...] = ()
 
     def exposed(self, *, natives: bool, blocked: frozenset[str]) -> tuple[ForeignTool, ...]:
         """Those that may be called now."""
@@ -68,14 +72,32 @@ class Catalog:
 
 def read_catalog(listed: Iterable[Any]) -> Catalog:
     """The usable entries of a tools/list: foreign servers' and our own left out, broken schemas opened."""
-    tools = {}
+    tools: dict[str, ForeignTool] = {}
+    unusable: list[tuple[str, str]] = []
     for entry in listed:
-        if not isinstance(entry, dict) or not isinstance(entry.get("name"), str) or not entry["name"]:
+        problem = _problem(entry)
+        if problem:
+            unusable.append((_shown_name(entry), problem))
             continue
         tool = _tool(entry)
         if tool.source in SOURCES and not tool.name.startswith(OWN_PREFIX) and entry.get("ownerId") != OWN_ID:
             tools[tool.name] = tool
-    return Catalog(tuple(tools[name] for name in sorted(tools)))
+    return Catalog(tuple(tools[name] for name in sorted(tools)), tuple(unusable[:UNUSABLE_SHOWN_MAX]))
+
+
+def _problem(entry: Any) -> str:
+    """Why an entry can be no action; ``""`` if it can."""
+    if not isinstance(entry, dict):
+        return "not_an_object"
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        return "no_name"
+    return "name_too_long" if len(name) > TOOL_NAME_CHARS_MAX else ""
+
+
+def _shown_name(entry: Any) -> str:
+    name = entry.get("name") if isinstance(entry, dict) else None
+    return name[:UNUSABLE_NAME_CHARS_MAX] if isinstance(name, str) else ""
 
 
 def _tool(entry: Mapping[str, Any]) -> ForeignTool:
@@ -123,8 +145,11 @@ def version_of(text: str) -> tuple[int, ...]:
 
 def registered_name(plugin: str, tool: str) -> str:
     """How the kernel calls a plugin's tool: every character that is no letter or digit of ASCII becomes ``_``."""
-    plain = "".join(char if char.isascii() and char.isalnum() else "_" for char in plugin)
-    return f"plugin__{plain}__{tool}"
+    return f"plugin__{_plain(plugin)}__{_plain(tool)}"
+
+
+def _plain(name: str) -> str:
+    return "".join(char if char.isascii() and char.isalnum() else "_" for char in name)
 
 
 @dataclass(slots=True)

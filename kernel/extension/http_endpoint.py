@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +14,9 @@ from kernel.extension.limits import ENDPOINT_REQUEST_S_MAX, LIST_PAGES_MAX
 
 PROTOCOL: Final = "2025-03-26"
 _ACCEPT: Final = "application/json, text/event-stream"
+_INIT_ID: Final = "init"
+_INTERNAL_ERROR: Final = -32603
+_LINE_END: Final = re.compile("\r\n|\n|\r")
 
 
 class HttpEndpoint:
@@ -65,8 +69,8 @@ class HttpEndpoint:
         params = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client}
         self._session = {}
         try:
-            response = await self._post({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params})
-            _result(response, was_sent=False)
+            response = await self._post({"jsonrpc": "2.0", "id": _INIT_ID, "method": "initialize", "params": params})
+            _result(response, _INIT_ID, was_sent=False)
             if session := response.headers.get("mcp-session-id"):
                 self._session = {"Mcp-Session-Id": session}
             await self._post({"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -77,7 +81,7 @@ class HttpEndpoint:
     async def _sent(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._last_id += 1
         response = await self._post({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params})
-        return _result(response, was_sent=True)
+        return _result(response, self._last_id, was_sent=True)
 
     async def _post(self, message: dict[str, Any]) -> httpx.Response:
         try:
@@ -92,18 +96,42 @@ class HttpEndpoint:
         return response
 
 
-def _result(response: httpx.Response, *, was_sent: bool) -> dict[str, Any]:
-    """The result of a JSON or SSE answer; of several SSE messages the last one counts."""
-    text = response.text
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        lines = [line[5:].strip() for line in text.splitlines() if line.startswith("data:")]
-        text = lines[-1] if lines else ""
-    try:
-        message = json.loads(text)
-    except ValueError as error:
-        raise EndpointLost("the answer is not JSON", was_sent=was_sent) from error
-    if isinstance(message, dict) and isinstance(message.get("result"), dict):
-        return dict(message["result"])
-    refusal = message.get("error") if isinstance(message, dict) else None
-    words = refusal.get("message") if isinstance(refusal, dict) else "no result"
-    raise EndpointLost(str(words), was_sent=False)
+def _result(response: httpx.Response, message_id: str | int, *, was_sent: bool) -> dict[str, Any]:
+    """The result in a JSON or SSE answer: of several SSE messages the one with our id."""
+    text = response.content.decode("utf-8", "replace").removeprefix("\ufeff")
+    is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
+    for candidate in events_of(text) if is_stream else [text]:
+        try:
+            message = json.loads(candidate)
+        except ValueError:
+            if is_stream:
+                continue
+            raise EndpointLost("the answer is not JSON", was_sent=was_sent) from None
+        if not isinstance(message, dict) or (is_stream and not _answers(message, message_id)):
+            continue
+        if isinstance(message.get("result"), dict):
+            return dict(message["result"])
+        refusal = message.get("error")
+        words = refusal.get("message") if isinstance(refusal, dict) else "no result"
+        # An error of the protocol means that no tool ran; an internal one may have come from a tool.
+        is_certain = isinstance(refusal, dict) and refusal.get("code") != _INTERNAL_ERROR
+        raise EndpointLost(str(words), was_sent=was_sent and not is_certain)
+    raise EndpointLost("the answer holds no result", was_sent=was_sent)
+
+
+def _answers(message: dict[str, Any], message_id: str | int) -> bool:
+    return message.get("id") == message_id and ("result" in message or "error" in message)
+
+
+def events_of(text: str) -> list[str]:
+    """The data of each whole event of a stream: lines end in CR LF, LF or CR; an event that is cut off is none."""
+    events: list[str] = []
+    data: list[str] = []
+    for line in _LINE_END.split(text):
+        if not line:
+            if data:
+                events.append("\n".join(data))
+            data = []
+        elif line.startswith("data:"):
+            data.append(line[5:].removeprefix(" "))
+    return events

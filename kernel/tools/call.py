@@ -76,7 +76,9 @@ class Tools:
 
     async def list_tools(self, caller: Caller) -> list[dict[str, Any]]:
         """Every tool with an enabled action; a broken settings file leaves the list as it is by default."""
-        return self._listed(await self._listed_configuration())
+        configuration = await self._listed_configuration()
+        extension.want_discovery(configuration, self.parts.more)
+        return self._listed(configuration)
 
     def _listed(self, configuration: Configuration) -> list[dict[str, Any]]:
         return [

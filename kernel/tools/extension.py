@@ -35,6 +35,13 @@ async def list_tools(context: ToolContext, arguments: Arguments) -> Any:
     return _summary(context.configuration, found)
 
 
+def want_discovery(configuration: Configuration, parts: Mapping[str, Any]) -> None:
+    """Somebody lists the tools, and this one is switched on: look for foreign ones in the background, once (S3)."""
+    bridge = bridge_of(parts)
+    if bridge is not None and any(tool.name == "extension" for tool in configuration.enabled_tools()):
+        bridge.want()
+
+
 def bridge_of(parts: Mapping[str, Any]) -> Bridge | None:
     bridge: Bridge | None = parts.get("extension")
     return bridge
@@ -61,6 +68,8 @@ def _summary(configuration: Configuration, found: Discovery) -> dict[str, Any]:
     }
     if found.error:
         payload["error"] = found.error
+    if found.catalog.unusable:
+        payload["unusable"] = [{"name": name, "reason": reason} for name, reason in found.catalog.unusable]
     if natives:
         payload["tools"] = [tool.as_json(blocked) for tool in found.catalog.tools]
     return {**payload, "hint": _HINT}

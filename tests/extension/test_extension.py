@@ -300,7 +300,7 @@ def answering(*messages: dict[str, Any], sse: bool = False) -> tuple[HttpEndpoin
             return httpx.Response(200, json={"result": {}}, headers={"Mcp-Session-Id": "s1"})
         if message["method"].startswith("notifications/"):
             return httpx.Response(202)
-        body = json.dumps(waiting.pop(0))
+        body = json.dumps({"id": message["id"], **waiting.pop(0)})
         if sse:
             return httpx.Response(
                 200, text=f"data: {{}}\n\ndata: {body}\n\n", headers={"content-type": "text/event-stream"}
@@ -337,12 +337,22 @@ async def test_a_repeated_cursor_or_too_many_pages_end_the_list() -> None:
         await endpoint.list_tools()
 
 
-@pytest.mark.parametrize("message", [{"error": {"message": "no"}}, {"x": 1}, {"result": 5}])
-async def test_a_refusal_is_certain_and_drops_the_session(message: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("message", "was_sent"),
+    [
+        ({"error": {"code": -32602, "message": "no"}}, False),
+        ({"error": {"code": -32603, "message": "broken"}}, True),
+        ({"x": 1}, True),
+        ({"result": 5}, True),
+    ],
+)
+async def test_only_a_refusal_is_certain_and_any_failure_drops_the_session(
+    message: dict[str, Any], was_sent: bool
+) -> None:
     endpoint, seen = answering(message, {"result": {}})
     with pytest.raises(EndpointLost) as caught:
         await endpoint.call_tool("x", {})
-    assert not caught.value.was_sent
+    assert caught.value.was_sent is was_sent
     assert await endpoint.call_tool("x", {}) == {}
     assert sum(one["method"] == "initialize" for one in seen) == 2
 
