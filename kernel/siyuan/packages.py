@@ -7,11 +7,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.siyuan.clean_html import cleaned
 from kernel.siyuan.machine import CONTAINER, KERNEL_VERSION
 from kernel.workspace.conf_defaults import ICON, THEME_DARK, THEME_LIGHT
 from kernel.workspace.conf_shapes import record
 from kernel.workspace.durations import file_size
 from kernel.workspace.go_struct import TEXT, ListOf, MapOf, Mismatch, Optional, read
+from kernel.workspace.intake import context_of
+from kernel.workspace.markdown.context import MarkdownError
+from kernel.workspace.markdown.parser import parse_markdown
+from kernel.workspace.render.page import render_page
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
@@ -185,13 +190,18 @@ def _size_and_date(kernel: SiyuanKernel, folder: str) -> tuple[int, str]:
 
 
 def _readme(kernel: SiyuanKernel, folder: str, manifest: dict[str, Any]) -> str:
-    """The README as it lies there: Markdown, which windows show as text."""
+    """The README as a plain page."""
     name = preferred(kernel, manifest["readme"], README).strip() or README
     path = f"{folder}/{name}"
     files = kernel.workspace.files
     if "/" in name or not files.exists(path):
         return f"File [{name}] not found"
-    return files.read(path).decode("utf-8", "replace")
+    markdown = files.read(path).decode("utf-8", "replace")
+    try:
+        blocks = parse_markdown(markdown, context=context_of(kernel.workspace))
+    except MarkdownError:
+        return markdown
+    return cleaned(render_page(blocks, has_ids=False))
 
 
 def _preferred_funding(funding: dict[str, Any] | None) -> str:
