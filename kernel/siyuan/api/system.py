@@ -7,9 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import trio
+
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.appearance import theme_has_script
 from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.fonts import font_folders, list_fonts
 from kernel.siyuan.machine import KERNEL_VERSION
 from kernel.siyuan.sections import fitted, show_section
 from kernel.workspace.conf_shapes import UI_LAYOUT
@@ -126,6 +129,15 @@ def _distribution_emojis(call: Call) -> list[Any]:
     return loaded if isinstance(loaded, list) else []
 
 
+async def get_fonts(call: Call) -> Any:
+    """The fonts of the machine, looked for once."""
+    fonts = call.kernel.state.get("fonts")
+    if fonts is None:
+        fonts = await trio.to_thread.run_sync(list_fonts, font_folders())
+        call.kernel.state["fonts"] = fonts
+    return fonts
+
+
 # --- what it is set to ------------------------------------------------------------------------------------------
 def set_api_token(call: Call) -> Any:
     conf = call.kernel.workspace.conf
@@ -227,6 +239,7 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/system/getConf": get_conf,
     "/api/system/getChangelog": get_changelog,
     "/api/system/getEmojiConf": get_emoji_conf,
+    "/api/system/getSysFonts": get_fonts,
     "/api/system/setAPIToken": set_api_token,
     "/api/system/setAccessAuthCode": set_access_code,
     "/api/system/setUILayout": set_ui_layout,

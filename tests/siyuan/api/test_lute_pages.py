@@ -16,7 +16,7 @@ async def test_what_is_pasted_becomes_blocks_of_the_editor() -> None:
 
 async def test_markdown_is_shown_as_a_page_with_inline_elements_as_text() -> None:
     kernel = MemoryKernel()
-    html = (await kernel.call("lute/md2html", markdown="# T\n\n**b** <i>x</i> `<i>y</i>`"))["html"]
-    assert "<strong>b</strong> &lt;i&gt;x&lt;/i&gt; <code>&lt;i&gt;y&lt;/i&gt;</code></p>" in html
+    html = (await kernel.call("lute/md2html", markdown="# T\n\n**b** <i>x</i> `c<`"))["html"]
+    assert "<strong>b</strong> &lt;i&gt;x&lt;/i&gt; <code>c&lt;</code></p>" in html
     assert "<p id=" in (await kernel.call("lute/md2html", markdown="* x", mode="protyle-preview"))["html"]
     assert await kernel.refusal("lute/md2html", markdown="x", mode="bad") == "unknown [mode]"
