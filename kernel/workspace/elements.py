@@ -429,7 +429,7 @@ def _convert(node: Any) -> Element:
     if node.is_text_node:
         return Element(TEXT, data=node.text_content or "")
     if node.is_comment_node:
-        return Element(COMMENT, data=node.comment_content or "")
+        return Element(COMMENT, data=(node.html or "")[4:-3])
     attributes = {name: value or "" for name, value in node.attributes.items()}
     return Element(node.tag or "", attributes=attributes)
 

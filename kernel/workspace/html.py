@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from kernel.workspace.elements import COMMENT, Element, parse_html, write_html
+from kernel.workspace.elements import Element, parse_html, write_html
 from kernel.workspace.html_attributes import block_properties
 from kernel.workspace.html_inline import InlineReader
 from kernel.workspace.html_merge import merge_marks
 from kernel.workspace.html_tidy import tidy
-from kernel.workspace.markdown.assemble import fill_code_block, fill_embed, fill_math_block, item_data
+from kernel.workspace.markdown.assemble import code_info, fill_code_block, fill_embed, fill_math_block, item_data
 from kernel.workspace.markdown.callouts import ICON_CUSTOM, ICONS
 from kernel.workspace.markdown.characters import NEWLINE_ESCAPE, UNICODE_BLANKS, ZERO_WIDTH_JOINER, ZERO_WIDTH_SPACE
 from kernel.workspace.markdown.context import MarkdownContext, MarkdownError
@@ -112,15 +112,16 @@ class _BlockReader:
         """What is no block: the frame of a callout, text, marks without a block around them, foreign HTML."""
         if class_ == "callout-content":
             self._visit_children(element)
-        elif element.tag == COMMENT:
-            return
         elif element.is_text or not element.is_known or element.tag in _INLINE_TAGS:
             if self.tip.type == "NodeDocument":
                 self.tip.append(Node("NodeParagraph"))
                 self.tip = self.tip.children[-1]
             InlineReader(self.tip).read([element])
         else:
-            self.tip.append(Node("NodeHTMLBlock", data=write_html(element)))
+            node = Node("NodeHTMLBlock", id=element.get("data-node-id"), data=write_html(element))
+            if node.id and not element.within("table"):
+                node.properties = block_properties(element)
+            self.tip.append(node)
 
     def _action(self, element: Element) -> None:
         """The tools beside a block: they tell a code block's language and a task's mark."""
@@ -141,7 +142,8 @@ class _BlockReader:
             raise MarkdownError("a code block without code")
         text = following[0].children[-1].text() if following[0].children else ""
         protected = text.replace(ZERO_WIDTH_JOINER + "```", "```").replace("```", ZERO_WIDTH_JOINER + "```")
-        fill_code_block(self.tip, language, protected)
+        self.tip.append(Node("NodeCodeBlockFenceInfoMarker", fields=code_info(language)))
+        self.tip.append(Node("NodeCodeBlockCode", data=protected))
 
     # --- one reader per kind of block ---
 
@@ -170,9 +172,13 @@ class _BlockReader:
             raise MarkdownError("an ordered item without data-marker")
         if self.tip.type != "NodeList":
             # The list made for a lone item stays open: the items that follow are its items too.
-            self.tip.append(Node("NodeList", fields={"ListData": _list_data(element)}))
+            self.tip.append(Node("NodeList", fields={"ListData": _lone_list_data(element, number)}))
             self.tip = self.tip.children[-1]
-        node.fields["ListData"] = item_data(typ, int(number) if number.isdigit() else 0)
+        node.fields["ListData"] = item_data(
+            typ, int(number) if number.isdigit() else 0, marker=element.get("data-marker")
+        )
+        if not element.get("data-subtype"):
+            del node.fields["ListData"]["BulletChar"]
         self._enter(node, element)
 
     def _super_block(self, element: Element, node: Node) -> None:
@@ -207,7 +213,12 @@ class _BlockReader:
             self.tip.append(node)
             return
         node.fields["IsFencedCodeBlock"] = True
-        self._enter(node, element)
+        node.append(Node("NodeCodeBlockFenceOpenMarker", data="```"))
+        self.tip.append(node)
+        self.tip = node
+        self.pending.append(self._leave)
+        self.pending.append(lambda: node.append(Node("NodeCodeBlockFenceCloseMarker", data="```")))
+        self._visit_children(element)
 
     def _math(self, element: Element, node: Node) -> None:
         fill_math_block(node, element.get("data-content"))
@@ -221,10 +232,10 @@ class _BlockReader:
         self.tip.append(node)
 
     def _html(self, element: Element, node: Node) -> None:
-        holder = element.children[1].children if len(element.children) > 1 else []
-        if not holder:
+        if len(element.children) < 2:
             raise MarkdownError("an HTML block without content")
-        node.data = unescape(holder[0].get("data-content"))
+        holder = element.children[1].children
+        node.data = unescape(holder[0].get("data-content")) if holder else ""
         self.tip.append(node)
 
     def _media(self, element: Element, node: Node) -> None:
@@ -255,6 +266,15 @@ class _BlockReader:
 def _list_data(element: Element) -> dict[str, object]:
     typ = _TYP_OF_SUBTYPE.get(element.get("data-subtype"), LIST_BULLET)
     return {} if typ == LIST_BULLET else {"Typ": typ}
+
+
+def _lone_list_data(element: Element, number: str) -> dict[str, object]:
+    """The list around an item that stands alone also says what the item's own data say."""
+    subtype = element.get("data-subtype")
+    if subtype == "o":
+        return {"Typ": LIST_ORDERED, "Delimiter": ord("."), "Num": int(number) if number.isdigit() else 0}
+    bullet: dict[str, object] = {"BulletChar": ord("*")} if subtype else {}
+    return _list_data(element) | bullet
 
 
 def _task_marker(mark: str, done: bool) -> Node:

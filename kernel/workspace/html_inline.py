@@ -52,7 +52,7 @@ class InlineReader:
 
     def _visit(self, element: Element) -> None:
         tag = element.tag
-        if tag == "colgroup" or "svg" in (element.get("class"), tag):
+        if tag == "colgroup" or element.get("class") == "svg":
             return
         if element.is_text or tag == COMMENT or not element.is_known:
             self._text(element)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from kernel.workspace.elements import COMMENT, Element
-from kernel.workspace.markdown.characters import UNICODE_BLANKS
+from kernel.workspace.markdown.characters import UNICODE_BLANKS, ZERO_WIDTH_SPACE
 
 _INLINE: Final = frozenset(
     ["code", "strong", "b", "em", "i", "mark", "sup", "sub", "del", "s", "strike", "a", "img", "u", "kbd", "span"]
@@ -70,6 +70,8 @@ def _keeps(child: Element, parent: Element, around: tuple[Element | None, Elemen
     if not child.is_text and child.tag != COMMENT:
         return True
     if _is_inline(around[0]) or _is_inline(around[1]) or _is_inline(parent):
+        if around[0] is not None and around[0].tag == "strong":
+            child.data = child.data.removeprefix(ZERO_WIDTH_SPACE).removesuffix(ZERO_WIDTH_SPACE)
         return True
     if child.tag == COMMENT:
         return False

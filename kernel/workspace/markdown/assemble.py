@@ -197,12 +197,12 @@ def _item(draft: Draft, node: Node) -> None:
     node.fields["ListData"] = item_data(marker.typ, marker.number)
 
 
-def item_data(typ: int, number: int) -> dict[str, object]:
-    """The ListData of an item: every bullet is ``*``, every number ends in a dot."""
+def item_data(typ: int, number: int, *, marker: str | None = None) -> dict[str, object]:
+    """The ListData of an item: every bullet is ``*``, every number ends in a dot, unless ``marker`` says otherwise."""
     if typ == LIST_ORDERED:
-        text = f"{number}."
+        text = f"{number}." if marker is None else marker
         return {"Typ": typ, "Delimiter": ord("."), "Marker": _base64(text), "Num": number}
-    data: dict[str, object] = {"BulletChar": ord("*"), "Marker": _base64("*")}
+    data: dict[str, object] = {"BulletChar": ord("*"), "Marker": _base64("*" if marker is None else marker)}
     return {"Typ": typ, **data} if typ == LIST_TASK else data
 
 
@@ -218,9 +218,14 @@ def fill_code_block(node: Node, info: str, code: str) -> None:
     """Give a code block its fences, info string and code."""
     node.fields["IsFencedCodeBlock"] = True
     node.append(Node("NodeCodeBlockFenceOpenMarker", data="```"))
-    node.append(Node("NodeCodeBlockFenceInfoMarker", fields={"CodeBlockInfo": _base64(info)} if info else {}))
+    node.append(Node("NodeCodeBlockFenceInfoMarker", fields=code_info(info)))
     node.append(Node("NodeCodeBlockCode", data=code))
     node.append(Node("NodeCodeBlockFenceCloseMarker", data="```"))
+
+
+def code_info(info: str) -> dict[str, object]:
+    """The fields of a code block's info marker."""
+    return {"CodeBlockInfo": _base64(info)} if info else {}
 
 
 def _math(draft: Draft, node: Node) -> None:

@@ -14,6 +14,9 @@ from kernel.workspace.markdown.ial import Attributes, escape_text
 from kernel.workspace.markdown.scan import Piece, Span
 from kernel.workspace.tree import Node
 
+# How many marks around a text are told: every text repeats them all, so that their number must have a bound.
+MARKS_NESTED_MAX: Final = 256
+
 _RESCANNED: Final = frozenset({"sup", "sub", "em", "strong", "mark", "s"})
 _OWN_TARGETS: Final = frozenset({"inline-math", "block-ref"})  # these take no address from the link around them
 
@@ -36,10 +39,19 @@ class _Interrupted:
 
     nodes: list[Node]
     open: list[Span]
+    links: list[Span]
     inherited: list[str]
     start: int
     image: Node
     span: Span
+
+
+def _take(spans: list[Span], span: Span) -> None:
+    """Take ``span`` out; it is nearly always the last one."""
+    if spans and spans[-1] is span:
+        spans.pop()
+    else:
+        spans.remove(span)
 
 
 def _look_into_links(pieces: list[Piece]) -> None:
@@ -47,7 +59,7 @@ def _look_into_links(pieces: list[Piece]) -> None:
     around: list[Span] = []
     for piece in pieces:
         for span in piece.closes:
-            around.remove(span)
+            _take(around, span)
         inner = around[-1] if around else None
         is_text = piece.kind in ("text", "backslash") and piece.text != ""
         if is_text and inner is not None and inner.kind == "a" and inner.first_text is None:
@@ -62,6 +74,7 @@ class _Flattener:
     def __init__(self) -> None:
         self.nodes: list[Node] = []  # where nodes go: the block's, or an open image's children
         self.open: list[Span] = []
+        self.links: list[Span] = []  # those of the open spans that are links
         self.inherited: list[str] = []  # in an image: the types of the marks around it
         self.outer: list[_Interrupted] = []  # by the images that are open
         self.start = 0  # in ``nodes``: where the outermost open span began
@@ -106,6 +119,8 @@ class _Flattener:
         if not self.open:
             self.start = len(self.nodes)
         self.open.append(span)
+        if span.kind == "a":
+            self.links.append(span)
         span.start = len(self.nodes)
         if span.has_image and not (span.first_text or "").strip():
             self._carried(span.dest, is_link_text=True)
@@ -115,9 +130,11 @@ class _Flattener:
         if span.kind == "image":
             self._close_image()
             return
-        self.open.remove(span)
-        if span.kind == "a" and self.nodes and self.nodes[-1].type == "NodeTextMark":
-            self.nodes[-1].fields["TextMarkAHref"] = span.dest
+        _take(self.open, span)
+        if span.kind == "a":
+            _take(self.links, span)
+            if self.nodes and self.nodes[-1].type == "NodeTextMark":
+                self.nodes[-1].fields["TextMarkAHref"] = span.dest
         if self.open:
             return
         properties = dict(span.attributes or ())
@@ -129,18 +146,17 @@ class _Flattener:
 
     def _open_image(self, span: Span) -> None:
         node = Node("NodeImage", data="span", children=[Node("NodeBang"), Node("NodeOpenBracket")])
-        self.outer.append(_Interrupted(self.nodes, self.open, self.inherited, self.start, node, span))
+        self.outer.append(_Interrupted(self.nodes, self.open, self.links, self.inherited, self.start, node, span))
         leaves_link = bool(self.open) and self.open[-1].has_image
         around = self.open[:-1] if leaves_link else self.open
         self.inherited = self.inherited + [outer.kind for outer in around]
-        self.nodes = []
-        self.open = []
+        self.nodes, self.open, self.links = [], [], []
 
     def _close_image(self) -> None:
         children = self.nodes
         interrupted = self.outer.pop()
         self.nodes, self.open, self.inherited = interrupted.nodes, interrupted.open, interrupted.inherited
-        self.start = interrupted.start
+        self.start, self.links = interrupted.start, interrupted.links
         node, span = interrupted.image, interrupted.span
         tail = [Node("NodeCloseBracket"), Node("NodeOpenParen"), Node("NodeLinkDest", data=span.dest)]
         if span.space:
@@ -207,8 +223,7 @@ class _Flattener:
 
     def _backslash(self, character: str) -> None:
         if self.open:
-            in_link = any(span.kind == "a" for span in self.open)
-            self._carried(character, is_link_text=in_link)
+            self._carried(character, is_link_text=bool(self.links))
         else:
             self.nodes.append(
                 Node("NodeBackslash", data="span", children=[Node("NodeBackslashContent", data=character)])
@@ -220,12 +235,12 @@ class _Flattener:
             self.link_text.fields["TextMarkTextContent"] += _content(text)
             return
         node = self._mark({"TextMarkTextContent": _content(text)})
-        self.link_text = node if is_link_text and any(span.kind == "a" for span in self.open) else None
+        self.link_text = node if is_link_text and self.links else None
 
     def _mark(self, fields: dict[str, object], *kinds: str) -> Node:
-        types = self.inherited + [span.kind for span in self.open] + list(kinds)
+        types = self.inherited + [span.kind for span in self.open[:MARKS_NESTED_MAX]] + list(kinds)
         node = Node("NodeTextMark", fields={"TextMarkType": " ".join(types), **fields})
-        link = next((span for span in reversed(self.open) if span.kind == "a"), None)
+        link = self.links[-1] if self.links else None
         if link is not None and not _OWN_TARGETS.intersection(kinds):
             node.fields["TextMarkAHref"] = link.dest
             if link.title and not self.outer:
@@ -259,7 +274,7 @@ class _Flattener:
         node = piece.node
         assert node is not None, "a node piece carries its node"
         if node.type == "NodeTextMark" and self.open:
-            types = [span.kind for span in self.open]
+            types = [span.kind for span in self.open[:MARKS_NESTED_MAX]]
             types += [kind for kind in node.fields["TextMarkType"].split(" ") if kind != "text" and kind not in types]
             node.fields["TextMarkType"] = " ".join(types)
         elif self.open and node.type == "NodeImage":

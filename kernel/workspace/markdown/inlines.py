@@ -27,6 +27,7 @@ MARK_DEPTH_MAX: Final = 16  # readings of a mark's content as Markdown, one insi
 
 _PLAIN: Final = re.compile(r"[^*_~=#^\[\]!\n\\`<&${(]+")
 _ENTITY: Final = re.compile(r"&[^ \n\t\x0b\x0c\r;]*;")
+_CLOSING_DOLLAR: Final = re.compile(r"(?<!\\)\$")
 _EMOJI: Final = re.compile(r":([^ \n\t\x0b\x0c\r:]+):")
 _WITH_LISTS: Final = frozenset({"em", "strong", "s", "tag", "mark", "code", "inline-math", "image"})
 
@@ -111,7 +112,9 @@ def _push_bracket(scanner: Scanner, piece: Piece, *, is_image: bool) -> None:
 
 
 def _entity(scanner: Scanner) -> None:
-    match = _ENTITY.match(scanner.text, scanner.position, scanner.position + ENTITY_CHARACTERS_MAX)
+    semicolon = scanner.find(";", scanner.position)
+    is_near = 0 <= semicolon - scanner.position <= ENTITY_CHARACTERS_MAX
+    match = _ENTITY.match(scanner.text, scanner.position, semicolon + 1) if is_near else None
     source = match[0] if match else ""
     if source.startswith("&#") and not 4 + (source[2:3] in "xX") <= len(source.encode()) <= 10:
         source = ""
@@ -132,21 +135,19 @@ def _math(scanner: Scanner) -> None:
         scanner.add_text("$")
         return
     scanner.position = start + len(content) + 2
+    if scanner.in_cell:
+        content = content.replace("\\|", "|")
     scanner.pieces.append(Piece("math", content, span=Span("inline-math")))
 
 
 def _math_content(scanner: Scanner, start: int) -> str:
     """The text up to the next dollar on the line that has something before it, and no backslash."""
-    text = scanner.text
     newline = scanner.find("\n", start)
-    limit = newline if newline >= 0 else len(text)
-    end = start
-    while True:
-        end = text.find("$", end + 1, limit)
-        if end < 0:
-            return ""
-        if text[end - 1] != "\\":
-            return text[start:end]
+    limit = newline if newline >= 0 else len(scanner.text)
+    if not start < scanner.closing_dollar:
+        closing = _CLOSING_DOLLAR.search(scanner.text, start + 1)
+        scanner.closing_dollar = closing.start() if closing else len(scanner.text)
+    return scanner.text[start : scanner.closing_dollar] if scanner.closing_dollar < limit else ""
 
 
 def _paren(scanner: Scanner) -> None:
@@ -273,7 +274,7 @@ def attach_lists(pieces: list[Piece]) -> None:
                 piece.text = piece.text[end:]
                 piece.source = "kept"  # even when nothing is left of it
             continue
-        piece.text = piece.text[end:]
+        piece.text = _without_repeated(attributes, piece.text[end:])
         if isinstance(owner, Span):
             owner.attributes = attributes
             owner.source_list = source
@@ -281,6 +282,14 @@ def attach_lists(pieces: list[Piece]) -> None:
             assert owner.node is not None, "only whole pieces own lists"
             owner.node.properties = dict(attributes)
             owner.attribute_list = source
+
+
+def _without_repeated(attributes: list[tuple[str, str]], text: str) -> str:
+    """The text behind an attribute list; a second list that says the same goes away with the first."""
+    if not text.startswith("{:"):
+        return text
+    repeated, end = read_leading_list(text)
+    return text[end:] if repeated == attributes else text
 
 
 def _owner(pieces: list[Piece], index: int) -> Span | Piece | None:

@@ -32,7 +32,7 @@ class Line:
         self.position = 0
         self.column = 0
         self.partial_tab = False  # a tab of which some columns have been taken
-        self.next = 0  # the next character that is neither blank nor tab
+        self.next = -1  # the next character that is neither blank nor tab
         self.next_column = 0
         self.indent = 0  # columns between the cursor and it
         self.blank = False
@@ -43,6 +43,10 @@ class Line:
 
     def look(self) -> None:
         """Find the next character that is neither blank nor tab."""
+        if self.position <= self.next:
+            # Only blanks have been taken since the last look: it still sees the same character.
+            self.indent = self.next_column - self.column
+            return
         text = self.text
         position, column = self.position, self.column
         length = len(text)

@@ -31,7 +31,7 @@ class ImportedBlocks:
 def markdown_to_blocks(
     text: str, context: MarkdownContext, *, keep_empty: bool = False, media_links: bool = False
 ) -> ImportedBlocks:
-    """Import Markdown.
+    """Import Markdown; of none at all, one empty paragraph.
 
     ``keep_empty``: attribute lists without a block keep an empty paragraph (the block routes). ``media_links``: a
     paragraph that begins with a link to a recording becomes an audio or video block (``createDocWithMd``).
@@ -41,6 +41,9 @@ def markdown_to_blocks(
     """
     parsed = parse_markdown(text, context=context, keep_empty=keep_empty)
     _check_images(parsed)
+    if not parsed:
+        fresh = context.new_id()
+        parsed = [Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]})]
     dom = render_dom(parsed, first_index=ROOT_INDEX_FIRST, parsed=True)
     imported = dom_to_blocks(dom, context)
     if media_links:

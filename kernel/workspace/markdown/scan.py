@@ -107,6 +107,7 @@ class Scanner:
         self.delimiters = DelimiterStack()
         self.brackets: list[Bracket] = []
         self.targets: TargetReader | None = None  # made when the first link is met
+        self.closing_dollar = -1  # where the next dollar without a backslash stands, as far as it is known
         self.code_runs: dict[int, list[int]] | None = None
         self._next: dict[str, NextOccurrence] = {}
 

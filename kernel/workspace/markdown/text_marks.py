@@ -36,13 +36,14 @@ def read_mark(element: Element, types: str = "", *, in_cell: bool = False) -> Re
     types = element.get("data-type") or ("text" if element.tag == "span" else types or type_of_tag(element.tag))
     node = Node("NodeTextMark", fields={"TextMarkType": types})
     before = after = ""
-    is_math = False
+    is_read = False  # the text, or a formula, which has none
     for kind in _carriers_first(types.split(" ")):
         if kind in CARRIERS:
-            is_math = is_math or kind == "inline-math"
+            is_read = kind == "inline-math"
             _read_carrier(node, kind, element)
-        elif not is_math:
+        elif not is_read:
             before, after = _read_text(node, element, in_cell=in_cell)
+            is_read = True
     attributes = read_style(element)
     if attributes:
         node.properties = dict(attributes)
