@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.api.messages import clear_message, show_message
 from kernel.siyuan.arguments import ApiError, Panic
+from kernel.siyuan.onboarding import pending, prepare_if_empty
 from kernel.workspace.blockmap import DocumentEntry
 from kernel.workspace.boxes import (
     box_json,
@@ -28,13 +29,6 @@ if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
 
-ONBOARDING_PENDING: Final = {
-    "state": "pending",
-    "newUser": True,
-    "dismissed": False,
-    "notebookID": "",
-    "documentID": "",
-}
 OPENING: Final = "Opening, please wait..."
 
 
@@ -95,8 +89,9 @@ def remove_notebook(call: Call) -> Any:
     box = _checked_box(call)
     remove_box(workspace, box)
     workspace.emit("removeBox", {"box": box})
-    if not list_boxes(workspace):
-        workspace.emit("onboarding", dict(ONBOARDING_PENDING))
+    if prepare_if_empty(call.kernel):
+        workspace.conf.save()
+        workspace.emit("onboarding", pending())
 
 
 def set_notebook_icon(call: Call) -> Any:
