@@ -22,3 +22,5 @@ ASSET_NAME_BYTES_MAX: Final = 189
 TEMPLATE_STEPS_MAX: Final = 200_000
 TEMPLATE_OUTPUT_CHARS_MAX: Final = 8 * 1024 * 1024
 TEMPLATE_DEPTH_MAX: Final = 100
+# What an imported archive may unpack to, in bytes.
+IMPORT_BYTES_MAX: Final = 1024 * 1024 * 1024

@@ -1,0 +1,202 @@
+"""/api/import: Markdown folders and archives, exported documents, a whole workspace's data."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import trio
+
+from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.limits import INLINE_BYTES_MAX
+from kernel.workspace.boxes import box_json
+from kernel.workspace.imports.markdown_folder import (
+    MARKDOWN,
+    ImportReport,
+    import_file,
+    import_folder,
+    target_folder,
+)
+from kernel.workspace.imports.sources import ArchiveInvalid, MemorySource, WorkspaceSource, unpacked
+from kernel.workspace.imports.sy_archive import (
+    INVALID,
+    NO_NOTEBOOK,
+    TARGET_REQUIRED,
+    import_archive,
+    import_notebook,
+    read_archive,
+)
+from kernel.workspace.names import base_name, clean_path, dir_name
+from kernel.workspace.notebooks import DATA
+
+if TYPE_CHECKING:
+    from kernel.siyuan.dispatch import ApiHandler
+    from kernel.siyuan.kernel import Call, FormFile
+
+_NO_FORM: Final = "request Content-Type isn't multipart/form-data"
+_NO_FILE: Final = "no file found"
+_SENSITIVE: Final = "import from local path [{}] failed: local path is sensitive path"
+_PANIC: Final = "import from local path failed, please check kernel log for details"
+_NOT_MARKDOWN: Final = "Only supports importing Markdown files"
+# Where notes may be imported from: what is not the workspace's own machinery.
+_READABLE: Final = ("data/",)
+_DATA_FOLDERS_MAX: Final = 1
+
+
+async def import_std_md(call: Call) -> Any:
+    """A folder or file of Markdown. The real kernel reads any of the machine; ours those of the workspace."""
+    arguments = call.arguments
+    box, path, to_path = arguments.raw_str("notebook"), arguments.raw_str("localPath"), arguments.raw_str("toPath")
+    workspace = call.kernel.workspace
+    files = workspace.files
+    inner = _inside(call, path)
+    if not files.exists(inner):
+        raise ApiError(f"open {path}: no such file or directory")
+    if workspace.notebooks.opened(box) is None:
+        raise ApiError(_PANIC)
+    folder = target_folder(workspace, box, to_path)
+    if folder is None:
+        return
+    if files.is_dir(inner):
+        await _run(import_folder(workspace, box, WorkspaceSource(files, inner), folder, ImportReport()))
+        return
+    if not inner.endswith(MARKDOWN):
+        raise ApiError(_NOT_MARKDOWN)
+    source = WorkspaceSource(files, dir_name(inner))
+    report = ImportReport()
+    import_file(workspace, box, source, base_name(inner), folder, report)
+    if report.failed:
+        raise ApiError(f"parse tree [{path}] failed")
+
+
+def _inside(call: Call, path: str) -> str:
+    """A path of the machine, relative to the workspace. Raises ApiError where notes are not imported from."""
+    root = call.kernel.workspace.files.absolute("").rstrip("/")
+    cleaned = clean_path(path) if path else ""
+    if not cleaned.startswith(f"{root}/"):
+        if not os.path.exists(cleaned):
+            raise ApiError(f"open {path}: no such file or directory")
+        raise ApiError(_SENSITIVE.format(path))
+    inner = cleaned[len(root) + 1 :]
+    if not inner.startswith(_READABLE):
+        raise ApiError(_SENSITIVE.format(path))
+    return inner
+
+
+async def _run(steps: Iterator[str]) -> None:
+    """Import, letting others run after each file that has been read."""
+    for _ in steps:
+        await trio.lowlevel.checkpoint()
+
+
+async def import_zip_md(call: Call) -> Any:
+    """An archive of Markdown: it becomes a document of the archive's name with all others below."""
+    file, values = _form(call)
+    workspace = call.kernel.workspace
+    box = values.get("notebook", "")
+    source = MemorySource(_stem(file.name), await _unpacked(file.content))
+    if workspace.notebooks.opened(box) is None:
+        raise ApiError(_PANIC)
+    folder = target_folder(workspace, box, values.get("toPath", "/"))
+    if folder is not None:
+        await _run(import_folder(workspace, box, source, folder, ImportReport()))
+
+
+async def import_sy(call: Call) -> Any:
+    """Exported documents into a notebook."""
+    file, values = _form(call)
+    await _import_documents(call, file, values)
+
+
+async def _import_documents(call: Call, file: FormFile, values: dict[str, str]) -> None:
+    workspace = call.kernel.workspace
+    box = values.get("notebook", "")
+    archive = read_archive(await _unpacked(file.content))
+    if workspace.notebooks.opened(box) is None:
+        raise ApiError(NO_NOTEBOOK)
+    folder = target_folder(workspace, box, values.get("toPath", "/"))
+    if folder is None:
+        raise ApiError("block not found")
+    import_archive(workspace, archive, box, folder)
+
+
+async def import_sy_notebook(call: Call) -> Any:
+    """An exported notebook as a new one."""
+    file, _ = _form(call)
+    return _new_notebook(call, await _unpacked(file.content))
+
+
+def _new_notebook(call: Call, files: dict[str, bytes]) -> dict[str, Any]:
+    workspace = call.kernel.workspace
+    box = import_notebook(workspace, read_archive(files))
+    shown = box_json(workspace, workspace.box(box))
+    workspace.emit("createnotebook", {"box": shown, "existed": False})
+    return {"notebook": shown}
+
+
+async def import_sy_auto(call: Call) -> Any:
+    """Whichever of the two the archive holds."""
+    file, values = _form(call)
+    files = await _unpacked(file.content)
+    if read_archive(files).is_notebook:
+        return {"type": "notebook", **_new_notebook(call, files)}
+    if not values.get("notebook"):
+        raise ApiError(TARGET_REQUIRED)
+    await _import_documents(call, file, values)
+    return {"type": "document"}
+
+
+async def import_data(call: Call) -> Any:
+    """The data folder of another workspace over this one."""
+    file, _ = _form(call)
+    files = await _unpacked(file.content)
+    tops = {path.partition("/")[0] for path in files}
+    if len(tops) != _DATA_FOLDERS_MAX:
+        raise ApiError(INVALID)
+    top = tops.pop()
+    workspace = call.kernel.workspace
+    changed = []
+    for path, content in files.items():
+        inner = path[len(top) + 1 :]
+        if inner:
+            workspace.files.write(f"{DATA}/{inner}", content)
+            changed.append(f"{DATA}/{inner}")
+    workspace.notebooks.forget()
+    workspace.reload(changed)
+    for notebook in workspace.notebooks.listed(int(workspace.conf.file_tree["sort"])):
+        if not notebook.is_closed and not workspace.blocks.in_box(notebook.id):
+            workspace.scan(notebook.id)
+
+
+def _form(call: Call) -> tuple[FormFile, dict[str, str]]:
+    if call.form is None:
+        raise ApiError(_NO_FORM)
+    file = next((part for part in call.form.files if part.field == "file"), None)
+    if file is None:
+        raise ApiError(_NO_FILE)
+    return file, call.form.values
+
+
+async def _unpacked(content: bytes) -> dict[str, bytes]:
+    try:
+        if len(content) <= INLINE_BYTES_MAX:
+            return unpacked(content)
+        return await trio.to_thread.run_sync(unpacked, content)
+    except ArchiveInvalid as error:
+        raise ApiError(str(error)) from error
+
+
+def _stem(name: str) -> str:
+    stem, dot, _ = base_name(name).rpartition(".")
+    return stem if dot else base_name(name)
+
+
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/import/importStdMd": import_std_md,
+    "/api/import/importZipMd": import_zip_md,
+    "/api/import/importSY": import_sy,
+    "/api/import/importSYNotebook": import_sy_notebook,
+    "/api/import/importSYAuto": import_sy_auto,
+    "/api/import/importData": import_data,
+}

@@ -1,0 +1,1 @@
+"""[core] Bringing notes in: folders of Markdown, and archives of exported documents."""
