@@ -110,13 +110,16 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
         official = OfficialMCP(kernel)
         bridge = parts.more["extension"] = Bridge(_official_endpoint(settings, kernel, official), clock)
         nursery.start_soon(bridge.run, host)
-        plugin = _plugin_parts(settings, Tools(parts), scheduler, clock, ids)
+        tools = Tools(parts)
+        await nursery.start(tools.run)
+        plugin = _plugin_parts(settings, tools, scheduler, clock, ids)
         endpoint = plugin.endpoint
         await nursery.start(endpoint.run)
         emulator = Emulator(kernel, trigger, clock)
         server = Server(_resolver(settings, kernel, official, plugin, emulator).resolve, clock=clock, trigger=trigger)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
         endpoint.close()
+        await tools.statistics.flush()
         await host.aclose()
         nursery.cancel_scope.cancel()
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from kernel.endpoints import is_write
 from kernel.faults.points import STATIC, Moment, host_point
 from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
 from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable
+from kernel.host.records import keep_records
 from kernel.host.streams import closing_stream
+from kernel.workspace.records import Record
 
 T = TypeVar("T")
 _GET_FILE: Final = "/api/file/getFile"
@@ -32,6 +34,9 @@ class FaultyHost:
 
     async def write_file(self, path: str, content: bytes) -> None:
         await self._around(_PUT_FILE, lambda: self._host.write_file(path, content))
+
+    async def keep_records(self, records: Sequence[Record]) -> None:
+        await self._around(_PUT_FILE, lambda: keep_records(self._host, records))
 
     async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
         return await self._around(_UPLOAD, lambda: self._host.upload_asset(directory, name, content))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from outcome import Error, Outcome, Value
@@ -247,7 +248,12 @@ class ToolCalls:
 
     def _deliver(self, call: Call, outcome: Outcome[ToolResult], prepared: Prepared | None = None) -> None:
         if isinstance(outcome, Value):
-            self._complete(call, outcome.value)
+            recorded = outcome.value.recorded
+            if recorded is None or recorded.is_done:
+                self._complete(call, outcome.value)
+            else:
+                # The run has ended and its slot is free: only this answer waits for its statistics (R211).
+                recorded.when_written(partial(self._complete, call, outcome.value))
             return
         assert isinstance(outcome, Error)
         error = outcome.error

@@ -1,24 +1,34 @@
 """The one writer: everything that is pending goes to disk in one batch, and every call awaits the batch with its own.
 
 Group commit. A call that finds nothing on its way leads the next batch; calls that come while a batch is being
-written share the one after it. The writing thread is never more than one at a time.
+written share the one after it. Batches are written by one thread at a time. Records (``kernel.workspace.records``)
+pass beside them in a thread of their own, so that nobody's statistics wait for anybody's fsync.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
 from kernel.workspace.files import Files, StorageError
 
 if TYPE_CHECKING:
-    from kernel.workspace.files import Batch
+    from kernel.workspace.records import Record
+
+
+class Writes(Protocol):
+    """A batch, or a batch of records."""
+
+    def write(self) -> None: ...
+
 
 # How a batch is carried out: in a thread, or inline under simulation.
-WriteRunner = Callable[["Batch"], Awaitable[None]]
+WriteRunner = Callable[[Writes], Awaitable[None]]
+# One for the batches, one for the records.
+_WRITER_THREADS: Final = 2
 
 
 @dataclass(slots=True, eq=False)
@@ -72,6 +82,18 @@ class Durable:
         while self._files.has_pending or self._running is not None:
             await self.settle()
 
+    async def keep(self, records: Sequence[Record]) -> None:
+        """Write records; they are seen by every read when this returns. Not cancellable.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        batch = self._files.record_batch(records)
+        with trio.CancelScope(shield=True):
+            await self._run(batch)
+        if self._files.has_pending and len(batch.records) < len(records):
+            await self.settle()
+
     async def _lead(self) -> None:
         group = self._next = _Group()
         while self._running is not None:
@@ -103,13 +125,13 @@ class Durable:
             raise
         self._files.batch_done(batch)
 
-    async def _run_in_thread(self, batch: Batch) -> None:
+    async def _run_in_thread(self, batch: Writes) -> None:
         if self._limiter is None:
-            self._limiter = trio.CapacityLimiter(1)
+            self._limiter = trio.CapacityLimiter(_WRITER_THREADS)
         await trio.to_thread.run_sync(batch.write, limiter=self._limiter)
 
 
-async def write_inline(batch: Batch) -> None:
+async def write_inline(batch: Writes) -> None:
     """The double for simulation: no thread, still one checkpoint, so that other tasks may run in between."""
     await trio.lowlevel.checkpoint()
     batch.write()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+import trio
+
 from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
@@ -45,7 +47,7 @@ from kernel.tools.preparation import (
 from kernel.tools.registry import TOOLS, Action, Tool, find_action
 from kernel.tools.service import Caller, Prepared, Refused, ToolResult
 from kernel.tools.statistics import Statistics
-from scheduler.ticket import Lane, Ticket
+from scheduler.ticket import Lane, RequestCancelled, Ticket
 
 
 @dataclass(slots=True)
@@ -71,6 +73,10 @@ class Tools:
         self.files = PluginFiles(parts.default_level)
         self.statistics = Statistics(parts.host, parts.clock, transport=parts.transport)
         self._surface: tuple[tuple[Any, ...], str] | None = None
+
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Keep the statistics, until cancelled. Without it each call writes its own, in its lane."""
+        await self.statistics.run(task_status=task_status)
 
     # --- lists ---
 
@@ -191,21 +197,34 @@ class Tools:
         )
 
     async def _count_refusal(self, tool: str, action: str, code: str) -> None:
-        await self.statistics.ended(tool, action, is_error=True, code=code)
+        started = self.statistics.began(tool, action)
+        await self.statistics.settle(self.statistics.ended(started, is_error=True, code=code, earns=False))
 
     # --- perform ---
 
     async def perform(self, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
-        """Do the work; failures of the tool are results. RequestCancelled passes through."""
+        """Do the work; failures of the tool are results. RequestCancelled passes through.
+
+        The result may be told once its ``recorded`` is done: whoever waits for that holds no lane.
+        """
         if prepared.action == HELP:
             return await self._help(prepared)
         call: Asked = prepared.state["asked"]
-        await self.statistics.began(prepared.tool, prepared.action)
-        result = await self._performed(call, prepared, ticket, caller)
-        error = (result.structured or {}).get("error") if result.is_error else None
-        code = str(error.get("code") or "") if isinstance(error, dict) else ""
+        statistics = self.statistics
+        started = statistics.began(prepared.tool, prepared.action, prepared.arguments)
+        try:
+            result = await self._performed(call, prepared, ticket, caller)
+        except BaseException as error:
+            # A read that was cancelled while it ran, or a fault: nobody waits, and it is counted all the same (R217).
+            code = "request_cancelled" if isinstance(error, RequestCancelled) else "internal_error"
+            statistics.ended(started, is_error=True, code=code)
+            raise
+        error_told = (result.structured or {}).get("error") if result.is_error else None
+        code = str(error_told.get("code") or "") if isinstance(error_told, dict) else ""
         size = len(result.content[0].get("text") or "") if result.content else 0
-        await self.statistics.ended(prepared.tool, prepared.action, is_error=result.is_error, code=code, size=size)
+        result.recorded = statistics.ended(started, is_error=result.is_error, code=code, size=size)
+        if not statistics.runs:
+            await statistics.settle(result.recorded)
         return result
 
     async def _performed(self, call: Asked, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:

@@ -67,6 +67,8 @@ class Configuration:
     options: KernelOptions = field(default_factory=KernelOptions)
     # ``mcpHttpSettings.kernelEndpointEnabled``; only an explicit false closes the plugin's routes (decision 5).
     serves_endpoint: bool = True
+    # What has been derived from it; a configuration outlives its call while the files stay the same.
+    memo: dict[tuple[str, str], tuple[Action, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def is_enabled(self, action: Action) -> bool:
         """Whether an action is switched on; what the file does not say is as the table says."""
@@ -77,7 +79,10 @@ class Configuration:
         return switch if isinstance(switch, bool) else action.is_on
 
     def enabled_actions(self, tool: Tool) -> tuple[Action, ...]:
-        return tuple(action for action in tool.actions if self.is_enabled(action))
+        known = self.memo.get(("enabled", tool.name))
+        if known is None:
+            known = self.memo["enabled", tool.name] = tuple(one for one in tool.actions if self.is_enabled(one))
+        return known
 
     def enabled_tools(self) -> tuple[Tool, ...]:
         """The tools with at least one action, in order."""

@@ -50,8 +50,11 @@ ANALYTICS_FILE_BYTES_MAX: Final = 2_097_152
 ANALYTICS_TEXT_CHARS_MAX: Final = 20_000
 SAFE_INTEGER_MAX: Final = 9_007_199_254_740_991
 FORM_ARGUMENT_CHARS_MAX: Final = 1800
-# How long one call waits for one write of its statistics.
+# How long one call waits for the write that holds its statistics, and when a write is given up.
 STATISTICS_S_MAX: Final = 5.0
+STATISTICS_ABANDONED_AFTER_S: Final = 20.0
+# How often somebody looks for calls that wait too long, and for calls to show as running.
+STATISTICS_SWEEP_S: Final = 0.1
 # A pattern looks at this much of a line: its cost grows with the square of it.
 REGEX_LINE_CHARS_MAX: Final = 10_000
 

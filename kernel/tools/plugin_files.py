@@ -5,6 +5,7 @@ Changes go through one queue: read, change, write back, so that two calls never 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,9 @@ class PluginFiles:
     def __init__(self, default_level: Level) -> None:
         self._default_level = default_level
         self._changing = trio.Lock()
+        # What was read last: the same bytes mean the same settings, and are not parsed again.
+        self._configuration: tuple[bytes | None, bytes | None, Configuration] | None = None
+        self._permissions: tuple[bytes | None, Permissions] | None = None
 
     async def configuration(self, host: Host) -> Configuration:
         """The settings now.
@@ -38,10 +42,15 @@ class PluginFiles:
             ToolError: the file is there and unreadable; nothing runs on guessed switches.
         """
         tools, http = await host.read_file(TOOLS_FILE), await host.read_file(HTTP_FILE)
+        known = self._configuration
+        if known is not None and known[0] == tools and known[1] == http:
+            return known[2]
         try:
-            return read_configuration(tools, http)
+            configuration = read_configuration(tools, http)
         except ConfigurationUnreadable as error:
             raise refusal(f"The plugin's settings cannot be read: {error}.", hint="Repair mcpToolsConfig.") from error
+        self._configuration = tools, http, configuration
+        return configuration
 
     async def permissions(self, host: Host) -> Permissions:
         """The permissions now (R206).
@@ -49,12 +58,18 @@ class PluginFiles:
         Raises:
             ToolError: the file is there and unreadable; nothing is allowed on a guess.
         """
+        content = await host.read_file(PERMISSIONS_FILE)
+        known = self._permissions
+        if known is not None and known[0] == content:
+            return known[1]
         try:
-            return read_permissions(await host.read_file(PERMISSIONS_FILE), self._default_level)
+            permissions = read_permissions(content, self._default_level)
         except PermissionsUnreadable as error:
             raise refusal(
                 f"The notebook permissions cannot be read: {error}.", hint="Repair notebookPermissions."
             ) from error
+        self._permissions = content, permissions
+        return permissions
 
     async def set_permission(self, host: Host, notebook: str, level: Level) -> None:
         async with self._changing:
@@ -65,6 +80,6 @@ class PluginFiles:
         """Apply ``change`` to the settings' object and write it back; keys that are not touched stay as they are."""
         async with self._changing:
             configuration = await self.configuration(host)
-            settings = dict(configuration.raw)
+            settings = copy.deepcopy(dict(configuration.raw))  # the snapshot of running calls stays as it is
             change(settings)
             await host.write_file(TOOLS_FILE, json.dumps(settings, ensure_ascii=False, indent=2).encode())

@@ -47,7 +47,11 @@ class Asked:
 
 def offered(configuration: Configuration, tool: Tool) -> tuple[Action, ...]:
     """The actions of a tool that are switched on and that this release can do."""
-    return tuple(action for action in configuration.enabled_actions(tool) if action.key in HANDLERS)
+    known = configuration.memo.get(("offered", tool.name))
+    if known is None:
+        enabled = configuration.enabled_actions(tool)
+        known = configuration.memo["offered", tool.name] = tuple(one for one in enabled if one.key in HANDLERS)
+    return known
 
 
 def offered_tool(configuration: Configuration, name: str) -> Tool:

@@ -5,7 +5,7 @@ One tool call is: ``prepare`` (arguments, switches, confirmation need; takes no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -42,6 +42,17 @@ class Caller:
     channel: Channel | None = field(default=None, compare=False, repr=False)
 
 
+class Recorded(Protocol):
+    """The statistics of one call on their way to the store."""
+
+    @property
+    def is_done(self) -> bool: ...
+
+    def when_written(self, tell: Callable[[], None]) -> None:
+        """Call ``tell`` (synchronously, once) when they are written: now, or later by whoever wrote them."""
+        ...
+
+
 @dataclass(slots=True)
 class ToolResult:
     """A tools/call result before it is dressed for an era."""
@@ -50,6 +61,8 @@ class ToolResult:
     structured: dict[str, Any] | None = None
     is_error: bool = False
     meta: dict[str, Any] | None = None
+    # The answer waits for it (R211), behind the lane; None: for nothing.
+    recorded: Recorded | None = None
 
 
 @dataclass(frozen=True, slots=True)

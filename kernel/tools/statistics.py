@@ -1,22 +1,36 @@
-"""Per-call statistics: balance, display events, analytics (R209-R211, decision 54).
+"""Per-call statistics: balance, display events, analytics (R209-R211, R217, decision 54).
 
-One writer per storage group: whoever holds the group applies every waiting change in one read and one write, and each
-call awaits the write that holds its own. Statistics never fail a call, and are bounded in time.
+One writer applies every waiting call in one write. A call notes its start and its end synchronously (``began``,
+``ended``) and is answered when the write that holds its end has returned; it holds no lane meanwhile. A change is
+taken from the queue before it is written and never put back: a store that stalls lengthens calls and repeats nothing.
+Statistics never fail a call, and are bounded in time.
+
+    began ──▶ running event, written if the call still runs a moment later
+    ended ──▶ balance, terminal event, one line of analytics ── written ──▶ the answer
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
 import trio
 
 from kernel.clock import Clock
 from kernel.host.base import Host, HostError
+from kernel.host.records import keep_records
 from kernel.tools.configuration import PLUGIN_FOLDER
-from kernel.tools.limits import ANALYTICS_FILE_BYTES_MAX, STATISTICS_S_MAX
+from kernel.tools.limits import (
+    ANALYTICS_FILE_BYTES_MAX,
+    STATISTICS_ABANDONED_AFTER_S,
+    STATISTICS_S_MAX,
+    STATISTICS_SWEEP_S,
+)
+from kernel.workspace.records import Record
 
 STATS_FILE: Final = PLUGIN_FOLDER + "puppyStats.json"
 EVENTS_FILE: Final = PLUGIN_FOLDER + "puppyEvents.json"
@@ -24,42 +38,8 @@ ANALYTICS_FILE: Final = PLUGIN_FOLDER + "analytics.jsonl"
 # The mascot's own calls earn nothing: it would pay for looking into its purse.
 _UNPAID_TOOL: Final = "mascot"
 _SIZE_HINTS: Final = ((0, "0"), (200, "0-200"), (1000, "200-1K"), (5000, "1K-5K"), (20_000, "5K-20K"))
-
-
-@dataclass(slots=True)
-class _Entry:
-    change: Callable[[bytes | None], bytes]
-    is_done: bool = False
-
-
-@dataclass(slots=True)
-class StorageGroup:
-    """One file with one writer at a time."""
-
-    path: str
-    _waiting: list[_Entry] = field(default_factory=list)
-    _writer: trio.Lock = field(default_factory=trio.Lock)
-
-    async def apply(self, host: Host, change: Callable[[bytes | None], bytes]) -> None:
-        """Have ``change`` (content → content) written, together with all others that wait.
-
-        Raises:
-            HostError: the file could not be read or written.
-        """
-        entry = _Entry(change)
-        self._waiting.append(entry)
-        async with self._writer:
-            if entry.is_done:
-                return
-            batch, self._waiting = self._waiting, []
-            try:
-                content = await host.read_file(self.path)
-                for one in batch:
-                    content = one.change(content)
-                await host.write_file(self.path, content or b"")
-            finally:
-                for one in batch:
-                    one.is_done = True
+_encode: Final = msgspec.json.Encoder().encode
+_log: Final = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -71,36 +51,116 @@ class Balance:
     last_action: str | None = None
 
 
+@dataclass(slots=True)
+class Started:
+    """A call that has begun."""
+
+    tool: str
+    action: str
+    parameters: Collection[str]
+    began: float  # monotonic seconds
+    sweeps: int = 0
+
+
+class Recorded:
+    """What one call waits for. Done when its write has returned, well or badly, or when the bound is over."""
+
+    __slots__ = ("_tell", "is_done", "noted")
+
+    def __init__(self, noted: float) -> None:
+        self.noted = noted  # Trio's clock
+        self.is_done = False
+        self._tell: list[Callable[[], None]] = []
+
+    def when_written(self, tell: Callable[[], None]) -> None:
+        """Call ``tell`` (synchronously, once) when it is done: now, or by whoever ends the write."""
+        if self.is_done:
+            tell()
+        else:
+            self._tell.append(tell)
+
+    def done(self) -> None:
+        self.is_done = True
+        tells, self._tell = self._tell, []
+        for tell in tells:
+            try:
+                tell()
+            except Exception:
+                # A fault of one call's receiver must not end the writer.
+                _log.exception("a call could not be answered")
+
+    async def wait(self) -> None:
+        """Until it is done. Not cancellable; bounded all the same."""
+        if self.is_done:
+            return
+        event = trio.Event()
+        self.when_written(event.set)
+        with trio.CancelScope(shield=True):
+            await event.wait()
+
+
+@dataclass(slots=True)
+class _Change:
+    """One waiting change. ``balance`` turns the purse into the new one (ValueError: it stays as it was)."""
+
+    recorded: Recorded
+    balance: Callable[[Balance], Balance] | None = None
+    event: dict[str, Any] | None = None
+    line: dict[str, Any] | None = None
+    error: ValueError | None = None
+    after: Balance = field(default_factory=Balance)
+
+
 class Statistics:
-    """What is kept of the calls. Owned by the tool service; one per workspace."""
+    """What is kept of the calls. Owned by the tool service; one per workspace. Run ``run`` beside it.
+
+    Where ``run`` does not run, who waits writes (``settle``).
+    """
 
     def __init__(self, host: Host, clock: Clock, *, transport: str = "kernel") -> None:
         self._host = host
         self._clock = clock
         self._transport = transport
-        self._stats = StorageGroup(STATS_FILE)
-        self._events = StorageGroup(EVENTS_FILE)
-        self._analytics = StorageGroup(ANALYTICS_FILE)
+        self._waiting: list[_Change] = []
+        self._written: Sequence[_Change] = ()
+        self._running: dict[int, Started] = {}
+        self._writer = trio.Lock()
+        self._runs = False
+        self._work = trio.lowlevel.ParkingLot()  # the writer, while nothing waits
+        self._calls = trio.lowlevel.ParkingLot()  # the sweep, while nothing runs or waits
         self._last_seq = 0
 
-    async def began(self, tool: str, action: str) -> Balance:
-        """Count a call before it runs, and show it as running."""
-        earned = 0 if tool == _UNPAID_TOOL else 1
-        balance = await self._quietly(lambda: self._earn(earned)) if earned else await self._quietly(self.balance)
-        balance = balance or Balance()
-        await self._quietly(lambda: self._show(tool, action, "running", balance))
-        return balance
+    # --- a call ---
 
-    async def ended(self, tool: str, action: str, *, is_error: bool, code: str = "", size: int = 0) -> None:
-        """Show how a call ended, and write its line of analytics."""
+    def began(self, tool: str, action: str, parameters: Collection[str] = ()) -> Started:
+        """Note that a call begins. Synchronous."""
+        started = Started(tool, action, parameters, self._clock.now())
+        self._running[id(started)] = started
+        self._calls.unpark()
+        return started
+
+    def ended(self, started: Started, *, is_error: bool, code: str = "", size: int = 0, earns: bool = True) -> Recorded:
+        """Note how it ended. Synchronous; the call's answer waits for what is returned. A refused call earns nothing."""
+        self._running.pop(id(started), None)
         status = "error" if is_error else "success"
-        balance = await self._quietly(self.balance) or Balance()
-        await self._quietly(lambda: self._show(tool, action, status, balance))
-        line = self._line(tool, action, status, code, size)
-        await self._quietly(lambda: self._analytics.apply(self._host, lambda content: _appended(content, line)))
+        event = self._event(started, status)
+        change = _Change(Recorded(trio.current_time()), event=event, line=self._line(started, event, code, size))
+        if earns and started.tool != _UNPAID_TOOL:
+            change.balance = _earned
+        return self._append(change)
+
+    async def settle(self, recorded: Recorded) -> None:
+        """Return when the write that holds it has returned."""
+        if not self._runs:
+            await self.flush()
+        await recorded.wait()
+
+    # --- the purse ---
 
     async def balance(self) -> Balance:
-        """The purse as it is on disk."""
+        """The purse, after everything that was noted before."""
+        if self._waiting or self._written:
+            await self.flush()
         return _read_balance(await self._host.read_file(STATS_FILE))
 
     async def spend(self, cost: int, label: str) -> Balance:
@@ -109,44 +169,132 @@ class Statistics:
         Raises:
             ValueError: too little is there; nothing was written.
         """
-        after = Balance()
 
-        def change(content: bytes | None) -> bytes:
-            nonlocal after
-            before = _read_balance(content)
+        def pay(before: Balance) -> Balance:
             if before.balance < cost:
                 raise ValueError(f"balance {before.balance} is less than {cost}")
-            after = Balance(before.total_calls, before.balance - cost, label)
-            return self._balance_file(after)
+            return Balance(before.total_calls, before.balance - cost, label)
 
-        await self._stats.apply(self._host, change)
-        return after
+        change = _Change(Recorded(trio.current_time()), balance=pay)
+        await self.settle(self._append(change))
+        if change.error is not None:
+            raise change.error
+        return change.after
 
-    async def _earn(self, amount: int) -> Balance:
-        after = Balance()
+    # --- the writer ---
 
-        def change(content: bytes | None) -> bytes:
-            nonlocal after
-            before = _read_balance(content)
-            after = Balance(before.total_calls + amount, before.balance + amount, before.last_action)
-            return self._balance_file(after)
+    @property
+    def runs(self) -> bool:
+        """Whether the writer's task runs."""
+        return self._runs
 
-        await self._stats.apply(self._host, change)
-        return after
+    async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Write what waits, until cancelled; then once more, so that nothing that was noted is lost."""
+        self._runs = True
+        task_status.started()
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._sweep_forever)
+                while True:
+                    if not self._waiting:
+                        await self._work.park()
+                    await self.flush()
+        finally:
+            self._runs = False
+            await self.flush()
 
-    async def _show(self, tool: str, action: str, status: str, balance: Balance) -> None:
+    async def flush(self) -> None:
+        """Write everything that waits now, in one write. Whoever comes meanwhile shares the next one."""
+        with trio.move_on_after(STATISTICS_ABANDONED_AFTER_S, shield=True):
+            async with self._writer:
+                if self._waiting:
+                    await self._write()
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            if not (self._running or self._waiting or self._written):
+                await self._calls.park()
+            await trio.sleep(STATISTICS_SWEEP_S)
+            self._show_running()
+            # Calls do not wait for ever for a store that hangs; their changes stay where they are.
+            late = trio.current_time() - STATISTICS_S_MAX
+            self._release([one for one in [*self._written, *self._waiting] if one.recorded.noted <= late])
+
+    def _show_running(self) -> None:
+        """What a display shows as running is the youngest call that two sweeps have met; shorter ones it never sees."""
+        new = [started for started in self._running.values() if started.sweeps == 1]
+        for started in self._running.values():
+            started.sweeps += 1
+        if new:
+            event = self._event(new[-1], "running")
+            self._append(_Change(Recorded(trio.current_time()), event=event))
+
+    def _append(self, change: _Change) -> Recorded:
+        self._waiting.append(change)
+        self._work.unpark()
+        self._calls.unpark()
+        return change.recorded
+
+    async def _write(self) -> None:
+        # Taken once: whatever becomes of the write, no change is ever applied again.
+        changes, self._waiting = self._waiting, []
+        self._written = changes
+        try:
+            await keep_records(self._host, await self._records(changes))
+        except HostError as error:
+            _log.warning("statistics were not written: %s", error)
+        except Exception:
+            _log.exception("statistics were not written")
+        finally:
+            self._written = ()
+            self._release(changes)
+
+    async def _records(self, changes: Sequence[_Change]) -> list[Record]:
+        records = []
+        before = _read_balance(await self._host.read_file(STATS_FILE))
+        balance = self._applied(before, changes)
+        if balance is not before:
+            records.append(Record(STATS_FILE, self._balance_file(balance)))
+        lines = [_encode(change.line) for change in changes if change.line is not None]
+        if lines:
+            records.append(Record(ANALYTICS_FILE, b"\n".join(lines) + b"\n", ANALYTICS_FILE_BYTES_MAX))
+        event = next((change for change in reversed(changes) if change.event is not None), None)
+        if event is not None and event.event is not None:
+            shown = {**event.event, "totalCalls": event.after.total_calls, "balance": event.after.balance}
+            records.append(Record(EVENTS_FILE, _encode(shown)))
+        return records
+
+    def _applied(self, balance: Balance, changes: Sequence[_Change]) -> Balance:
+        for change in changes:
+            if change.balance is not None:
+                try:
+                    balance = change.balance(balance)
+                except ValueError as error:
+                    change.error = error
+            change.after = balance
+        return balance
+
+    def _release(self, changes: Sequence[_Change]) -> None:
+        for change in changes:
+            if not change.recorded.is_done:
+                change.recorded.done()
+
+    # --- what is written ---
+
+    def _event(self, started: Started, status: str) -> dict[str, Any]:
         # Strictly increasing, even inside one millisecond.
-        self._last_seq = max(self._clock.wall_ms(), self._last_seq + 1)
-        event = {
-            "tool": tool,
-            "action": action,
-            "status": status,
-            "totalCalls": balance.total_calls,
-            "balance": balance.balance,
-            "seq": self._last_seq,
-            "ts": self._clock.wall_ms(),
-        }
-        await self._events.apply(self._host, lambda _: json.dumps(event).encode())
+        now_ms = self._clock.wall_ms()
+        self._last_seq = max(now_ms, self._last_seq + 1)
+        return {"seq": self._last_seq, "tool": started.tool, "action": started.action, "status": status, "ts": now_ms}
+
+    def _line(self, started: Started, event: Mapping[str, Any], code: str, size: int) -> dict[str, Any]:
+        line = {**event, "durationMs": round((self._clock.now() - started.began) * 1000)}
+        if code:
+            line["errorCode"] = code
+        line["paramKeys"] = list(started.parameters)
+        line["resultSizeHint"] = _size_hint(size)
+        line["transport"] = self._transport
+        return line
 
     def _balance_file(self, balance: Balance) -> bytes:
         content: dict[str, Any] = {
@@ -156,24 +304,11 @@ class Statistics:
         }
         if balance.last_action is not None:
             content["lastAction"] = balance.last_action
-        return json.dumps(content).encode()
+        return _encode(content)
 
-    def _line(self, tool: str, action: str, status: str, code: str, size: int) -> bytes:
-        line: dict[str, Any] = {"ts": self._clock.wall_ms(), "tool": tool, "action": action, "status": status}
-        if code:
-            line["errorCode"] = code
-        line["resultSizeHint"] = _size_hint(size)
-        line["transport"] = self._transport
-        return json.dumps(line).encode() + b"\n"
 
-    async def _quietly(self, work: Callable[[], Any]) -> Any:
-        """A failing or hanging store costs the call its statistics, never its result."""
-        with trio.move_on_after(STATISTICS_S_MAX, shield=True):
-            try:
-                return await work()
-            except HostError:
-                return None
-        return None
+def _earned(before: Balance) -> Balance:
+    return Balance(before.total_calls + 1, before.balance + 1, before.last_action)
 
 
 def _read_balance(content: bytes | None) -> Balance:
@@ -188,15 +323,6 @@ def _read_balance(content: bytes | None) -> Balance:
     balance = stored.get("balance")
     last = stored.get("lastAction")
     return Balance(total, balance if isinstance(balance, int) else total, str(last) if isinstance(last, str) else None)
-
-
-def _appended(content: bytes | None, line: bytes) -> bytes:
-    """The file with one more line; when it is full it starts anew with its younger half."""
-    kept = content or b""
-    if len(kept) + len(line) > ANALYTICS_FILE_BYTES_MAX:
-        kept = kept[len(kept) // 2 :]
-        kept = kept[kept.find(b"\n") + 1 :]
-    return kept + line
 
 
 def _size_hint(size: int) -> str:

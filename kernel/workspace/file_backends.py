@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import stat
 from collections.abc import Callable
 
-from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFile, is_below, parent_of
+from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFile, Stamp, is_below, parent_of
 
 
 class DiskBackend:
@@ -14,7 +16,8 @@ class DiskBackend:
 
     def __init__(self, root: str) -> None:
         self._root = os.path.abspath(root)
-        self._counter = 0
+        # Two threads write, batches and records: taking the next number is one step.
+        self._numbers = itertools.count(1)
 
     def absolute(self, path: str) -> str:
         return os.path.join(self._root, *path.split("/")) if path else self._root
@@ -83,6 +86,45 @@ class DiskBackend:
         for folder in touched:
             _sync_folder(folder)
 
+    def put_unsynced(self, path: str, content: bytes) -> None:
+        absolute = self.absolute(path)
+        folder = os.path.dirname(absolute)
+        entry = PendingFile(content, False, 0.0)
+        try:
+            temporary = self._write_temporary(folder, entry, syncs=False)
+        except FileNotFoundError:
+            os.makedirs(folder, exist_ok=True)
+            temporary = self._write_temporary(folder, entry, syncs=False)
+        try:
+            os.replace(temporary, absolute)
+        except OSError:
+            _unlink_if_there(temporary)
+            raise
+
+    def append(self, path: str, content: bytes) -> None:
+        absolute = self.absolute(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        try:
+            descriptor = os.open(absolute, flags, 0o644)
+        except FileNotFoundError:
+            os.makedirs(os.path.dirname(absolute), exist_ok=True)
+            descriptor = os.open(absolute, flags, 0o644)
+        try:
+            view = memoryview(content)
+            while view:
+                view = view[os.write(descriptor, view) :]
+        finally:
+            os.close(descriptor)
+
+    def stamp(self, path: str) -> Stamp | None:
+        try:
+            found = os.stat(self.absolute(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
     def _make_parents(self, folder: str, touched: set[str]) -> None:
         missing = folder
         while not os.path.isdir(missing):
@@ -90,17 +132,17 @@ class DiskBackend:
             touched.add(missing)
         os.makedirs(folder, exist_ok=True)
 
-    def _write_temporary(self, folder: str, entry: PendingFile) -> str:
+    def _write_temporary(self, folder: str, entry: PendingFile, *, syncs: bool = True) -> str:
         assert entry.content is not None
-        self._counter += 1
-        temporary = os.path.join(folder, f".{os.getpid():x}-{self._counter:x}{TEMPORARY_SUFFIX}")
+        temporary = os.path.join(folder, f".{os.getpid():x}-{next(self._numbers):x}{TEMPORARY_SUFFIX}")
         mode = 0o600 if entry.is_private else 0o644
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         try:
             view = memoryview(entry.content)
             while view:
                 view = view[os.write(descriptor, view) :]
-            os.fsync(descriptor)
+            if syncs:
+                os.fsync(descriptor)
         except OSError as error:
             os.close(descriptor)
             _unlink_if_there(temporary)
@@ -168,6 +210,19 @@ class MemoryBackend:
             else:
                 self.make_dir(parent_of(path))
                 self.contents[path] = entry.content
+
+    def put_unsynced(self, path: str, content: bytes) -> None:
+        self._refuse_if_told(path)
+        self.make_dir(parent_of(path))
+        self.contents[path] = content
+
+    def append(self, path: str, content: bytes) -> None:
+        self.put_unsynced(path, self.contents.get(path, b"") + content)
+
+    def stamp(self, path: str) -> Stamp | None:
+        content = self.contents.get(path)
+        # The bytes are at hand: their identity is the best stamp there is, as long as they are kept.
+        return None if content is None else (0, 0, len(content), id(content))
 
     def _refuse_if_told(self, path: str) -> None:
         if self.refusal:

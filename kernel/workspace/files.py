@@ -18,11 +18,17 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from kernel.workspace.records import Record, RecordBatch
+
 TEMPORARY_SUFFIX: Final = ".tmp"
+# Which contents ``read_again`` keeps: those of small files that have not changed for a while.
+SEEN_FILES_MAX: Final = 64
+SEEN_BYTES_MAX: Final = 1_048_576
+SETTLED_AFTER_MS: Final = 2000
 _WINDOWS_FORBIDDEN: Final = frozenset('<>:"|?*\\') | {chr(code) for code in range(32)}
 _WINDOWS_DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{port}{digit}" for port in ("com", "lpt") for digit in range(1, 10)}
@@ -94,6 +100,10 @@ class Batch:
             self.is_done.set()
 
 
+# Modification and change time (ns), size, inode.
+Stamp = tuple[int, int, int, int]
+
+
 class Backend(Protocol):
     """Where bytes rest: a folder on disk, or memory. Raises OSError like the functions of ``os``."""
 
@@ -113,6 +123,18 @@ class Backend(Protocol):
 
     def write_batch(self, entries: dict[str, PendingFile], sync_dirs: frozenset[str]) -> None: ...
 
+    def put_unsynced(self, path: str, content: bytes) -> None:
+        """Replace a file in one step, without waiting for the disk; parents are made."""
+        ...
+
+    def append(self, path: str, content: bytes) -> None:
+        """Add to a file, without waiting for the disk; it and its parents are made."""
+        ...
+
+    def stamp(self, path: str) -> Stamp | None:
+        """What changes with a file's content; None where there is no file."""
+        ...
+
 
 class Files:
     """The file store: an overlay of pending writes over a backend. Used from one thread."""
@@ -123,6 +145,7 @@ class Files:
         self._pending: dict[str, PendingFile] = {}
         self._in_flight: Batch | None = None
         self._unsynced_dirs: set[str] = set()
+        self._seen: dict[str, tuple[Stamp, bytes]] = {}
 
     # --- reading -----------------------------------------------------------------------------------------------
     def absolute(self, path: str) -> str:
@@ -141,6 +164,35 @@ class Files:
         if entry.content is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
         return entry.content
+
+    def read_again(self, path: str) -> bytes | None:
+        """``read`` for small files that are read by every call: the bytes of last time while the file is unchanged.
+
+        None where there is no file. Raises IsADirectoryError.
+        """
+        if self._overlaid(checked(path)) is not None:
+            return self.read(path) if self.exists(path) else None
+        stamp = self._backend.stamp(path)
+        if stamp is None:
+            if self.is_dir(path):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
+            self._seen.pop(path, None)
+            return None
+        seen = self._seen.get(path)
+        if seen is not None and seen[0] == stamp:
+            return seen[1]
+        content = self._backend.read(path)
+        # A file that was written a moment ago may be written again within one tick of its clock, unseen by the stamp.
+        is_settled = self._wall_ms() - max(stamp[0], stamp[1]) / 1e6 > SETTLED_AFTER_MS
+        if is_settled and len(content) <= SEEN_BYTES_MAX and self._backend.stamp(path) == stamp:
+            if len(self._seen) >= SEEN_FILES_MAX:
+                self._seen.clear()
+            self._seen[path] = (stamp, content)
+        return content
+
+    def is_pending(self, path: str) -> bool:
+        """Whether a write or a removal of this file has not reached the disk."""
+        return self._overlaid(path) is not None
 
     def stat(self, path: str) -> FileStat | None:
         """What is at ``path``, None if nothing is."""
@@ -268,6 +320,20 @@ class Files:
             return
         for path, _ in list(self.walk(source)):
             self.write(target + path[len(source) :], self.read(path))
+
+    def record_batch(self, records: Sequence[Record]) -> RecordBatch:
+        """Records as a batch for a writer thread. One whose file is on its way to the disk joins the ordinary writes
+        instead, or the older content would win."""
+        direct = []
+        for record in records:
+            if self._overlaid(checked(record.path)) is None:
+                direct.append(record)
+            elif record.bytes_max is None:
+                self.write(record.path, record.content)
+            else:
+                before = self.read(record.path) if self.exists(record.path) else b""
+                self.write(record.path, before + record.content)
+        return RecordBatch(direct, self._backend)
 
     # --- durability --------------------------------------------------------------------------------------------
     @property
