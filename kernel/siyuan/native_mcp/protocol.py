@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ METHOD_NOT_FOUND: Final = (-32601, "Method not found")
 INVALID_PARAMS: Final = (-32602, "Invalid params")
 NAME_REQUIRED: Final = (-32602, "Invalid params: name is required")
 _SPACE: Final = " \t\r\n"
+_DIGITS_EXACT_MAX: Final = 15  # so many digits a double holds without loss
 _MEMBERS: Final = ("jsonrpc", "method", "params", "id")
 _STATELESS_METHODS: Final = frozenset({"server/discover", "ping", "tools/list", "tools/call"})
 _SESSION_METHODS: Final = frozenset({"initialize", "notifications/initialized", "ping", "tools/list", "tools/call"})
@@ -59,7 +61,7 @@ def read_message(body: bytes) -> Message:
         raise Unreadable(str(error)) from error
     if text[end:].strip(_SPACE):
         raise Unreadable("more than one value")
-    pairs = json.loads(text, object_pairs_hook=_Pairs)
+    pairs = json.loads(text, object_pairs_hook=_Pairs, parse_float=_double, parse_int=_whole)
     if pairs is None:
         return Message("", "", None, None)
     if not isinstance(pairs, _Pairs):
@@ -73,6 +75,18 @@ def read_message(body: bytes) -> Message:
     if not isinstance(jsonrpc, str) or not isinstance(method, str):
         raise Unreadable("not a text")
     return Message(jsonrpc, method, values.get("params"), values.get("id"))
+
+
+def _double(digits: str) -> float:
+    """Numbers are doubles; what is none makes the whole message unreadable."""
+    value = float(digits)
+    if math.isinf(value):
+        raise Unreadable("a number that is no double")
+    return value
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _DIGITS_EXACT_MAX else _double(digits)
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
 from kernel.siyuan.native_mcp.tools.blocks import dom_from, perform_operation
 from kernel.siyuan.native_mcp.tools.documents import reload_tree
-from kernel.workspace.boxes import box_json, close_box, create_box, list_boxes
+from kernel.workspace.boxes import close_box, create_box, list_boxes
 from kernel.workspace.daily_notes import daily_note
 from kernel.workspace.operations import Operation
 
@@ -42,14 +42,13 @@ async def close_one(call: ToolCall) -> str:
 
 
 async def create(call: ToolCall) -> str:
-    """Unlike the API, a new notebook stays closed."""
+    """Unlike after the API's call, a new notebook stays closed, and so no window hears of it."""
     name = call.needed("name")
 
     def make(one: Call) -> str:
         workspace = one.kernel.workspace
         notebook = create_box(workspace, name)
         close_box(workspace, notebook.id)
-        workspace.emit("createnotebook", {"box": box_json(workspace, workspace.box(notebook.id))})
         return notebook.id
 
     box = await call.run(make, "create notebook failed: ")
