@@ -63,6 +63,7 @@ class Call:
     session: Session | None = None
     task_id: str | None = None
     outlives_client: bool = False
+    may_become_task: bool = False  # its client takes tasks of the official extension
     is_task: bool = False  # the store knows it, and is told of its end
     surface: str = ""
 
@@ -171,6 +172,8 @@ class ToolCalls:
                 self._refuse(call, _duplicate("taskId"))
                 return None
             # Before anything is read: a result is never shown under permissions that came after it was begun.
+            call.surface = await self._service.surface_version(call.caller)
+        elif call.may_become_task:
             call.surface = await self._service.surface_version(call.caller)
         try:
             if call.session is None:

@@ -12,10 +12,13 @@ from kernel.mcp.versions import MODERN_VERSIONS
 
 TASK_CONTROL: Final = "io.siyuan.sisyphus/task-control"
 APPS: Final = "io.modelcontextprotocol/ui"
+TASKS: Final = "io.modelcontextprotocol/tasks"
 APPS_TYPE: Final = "text/html;profile=mcp-app"
 
 SERVER_INFO: Final[dict[str, Any]] = {"name": "sisyphus-kernel", "title": "Sisyphus kernel", "version": __version__}
 EXTENSIONS: Final[dict[str, Any]] = {TASK_CONTROL: {"version": "2", "terminalResults": True}, APPS: {}}
+# Served in the modern era only.
+MODERN_EXTENSIONS: Final[dict[str, Any]] = {TASKS: {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class Offer:
 
     def modern(self) -> dict[str, Any]:
         """``capabilities`` of a ``server/discover`` result."""
-        return {**self._common(), "resources": {}, "extensions": dict(self.extensions)}
+        return {**self._common(), "resources": {}, "extensions": {**self.extensions, **MODERN_EXTENSIONS}}
 
     def _common(self) -> dict[str, Any]:
         prompts = {"listChanged": True} if self.has_prompt_changes else {}
@@ -69,6 +72,12 @@ def has_apps(capabilities: Mapping[str, Any]) -> bool:
     """Whether the client shows MCP Apps."""
     extensions = capabilities.get("extensions")
     return isinstance(extensions, dict) and isinstance(extensions.get(APPS), dict)
+
+
+def takes_tasks(capabilities: Mapping[str, Any]) -> bool:
+    """Whether the client declared the extension."""
+    extensions = capabilities.get("extensions")
+    return isinstance(extensions, dict) and isinstance(extensions.get(TASKS), dict)
 
 
 def declares(capabilities: Mapping[str, Any], name: str) -> bool:

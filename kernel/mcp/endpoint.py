@@ -25,9 +25,10 @@ from kernel.mcp.elicitation import Confirmations
 from kernel.mcp.handshake_service import HandshakeService
 from kernel.mcp.heads import SESSION_HEADER, Head, read_head
 from kernel.mcp.jsonrpc import Batch, Message, ProtocolError, parse
-from kernel.mcp.limits import PARSE_INLINE_BYTES_MAX, STREAMS_MAX
+from kernel.mcp.limits import PARSE_INLINE_BYTES_MAX, STREAMS_MAX, TASK_AFTER_S
 from kernel.mcp.modern_era import MODERN_METHODS
 from kernel.mcp.modern_service import ModernService
+from kernel.mcp.official_tasks import OfficialTasks
 from kernel.mcp.parts import Parts
 from kernel.mcp.patience import Patience
 from kernel.mcp.principals import principal_of
@@ -61,6 +62,7 @@ class MCPEndpoint:
         sessions: SessionTable | None = None,
         header_parameters: HeaderParameters | None = None,
         prompt_version: Callable[[], str] | None = None,
+        task_after_s: float = TASK_AFTER_S,
         run_in_thread: RunInThread = trio.to_thread.run_sync,
     ) -> None:
         self.sessions = SessionTable() if sessions is None else sessions
@@ -72,6 +74,7 @@ class MCPEndpoint:
         self._header_parameters = header_parameters or {}
         self._run_in_thread = run_in_thread
         self._patience = Patience()
+        self.tasks = OfficialTasks(service, scheduler, clock, ids)
         parts = Parts(
             service=service,
             clock=clock,
@@ -82,6 +85,8 @@ class MCPEndpoint:
             sessions=self.sessions,
             subscriptions=self.subscriptions,
             patience=self._patience,
+            tasks=self.tasks,
+            task_after_s=task_after_s,
             cancels_on_disconnect=cancels_on_disconnect,
             prompt_version=prompt_version,
         )

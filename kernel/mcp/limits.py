@@ -35,6 +35,10 @@ EVENTS_BUFFERED_MAX: Final = 256  # per POST stream; overflow drops notification
 # --- server requests to handshake clients (conformance fixtures only) ---
 SERVER_REQUEST_S_MAX: Final = 60.0
 
+# --- the official Tasks extension ---
+TASK_AFTER_S: Final = 5.0  # so long a call of a client that takes tasks is waited for before it becomes one
+TASK_POLL_MS: Final = 1_000
+
 # --- results ---
 COMPLETION_VALUES_MAX: Final = 100  # by the protocol
 DISCOVER_TTL_MS: Final = 60_000

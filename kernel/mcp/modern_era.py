@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from kernel.mcp.capabilities import has_apps, has_form_elicitation
 from kernel.mcp.classify import META_CAPABILITIES, META_PREFIX, ModernRequest
-from kernel.mcp.params import SHARED_METHODS, Operation, Params, invalid
+from kernel.mcp.params import SHARED_METHODS, Operation, Params, invalid, text
 from kernel.tasks.control import canonical_task_id
 
 META_CLIENT: Final = META_PREFIX + "clientInfo"
@@ -29,6 +29,13 @@ class Listen(msgspec.Struct, frozen=True):
 
     wants_tools: bool
     wants_prompts: bool
+
+
+class TaskOperation(msgspec.Struct, frozen=True):
+    """``tasks/get``, ``tasks/update`` or ``tasks/cancel``."""
+
+    kind: Literal["get", "update", "cancel"]
+    task_id: str
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -66,10 +73,29 @@ def _listen(params: Params) -> Listen:
     return Listen(notifications.get("toolsListChanged", False), notifications.get("promptsListChanged", False))
 
 
-MODERN_METHODS: Final[Mapping[str, Callable[[Params], Operation | Discover | Listen]]] = {
+def _get_task(params: Params) -> TaskOperation:
+    return TaskOperation("get", text(params, "taskId"))
+
+
+def _update_task(params: Params) -> TaskOperation:
+    if not isinstance(params.get("inputResponses"), dict):
+        raise invalid("inputResponses must be an object")
+    return TaskOperation("update", text(params, "taskId"))
+
+
+def _cancel_task(params: Params) -> TaskOperation:
+    return TaskOperation("cancel", text(params, "taskId"))
+
+
+ModernOperation = Operation | Discover | Listen | TaskOperation
+
+MODERN_METHODS: Final[Mapping[str, Callable[[Params], ModernOperation]]] = {
     **SHARED_METHODS,
     "server/discover": _discover,
     "subscriptions/listen": _listen,
+    "tasks/get": _get_task,
+    "tasks/update": _update_task,
+    "tasks/cancel": _cancel_task,
 }
 
 
@@ -90,7 +116,7 @@ def read_envelope(modern: ModernRequest) -> Envelope:
     return Envelope(capabilities, meta.get(META_CLIENT), log_level, read_progress_token(meta), read_task_id(meta))
 
 
-def read_operation(modern: ModernRequest) -> Operation | Discover | Listen:
+def read_operation(modern: ModernRequest) -> ModernOperation:
     """The request's parameters as an operation. Raises ProtocolError (-32602)."""
     return MODERN_METHODS[modern.request.method](modern.params)
 

@@ -7,17 +7,19 @@ from typing import Any
 
 from kernel.mcp.answers import EVENT_HEADERS, answer
 from kernel.mcp.calls import Call
+from kernel.mcp.capabilities import takes_tasks
 from kernel.mcp.channel import PostChannel
 from kernel.mcp.classify import ModernRequest
 from kernel.mcp.dispatch import run_handler
 from kernel.mcp.heads import Head
-from kernel.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError
+from kernel.mcp.jsonrpc import INTERNAL_ERROR, INVALID_REQUEST, ProtocolError, encode, result_message
 from kernel.mcp.limits import STREAM_RETRY_S
 from kernel.mcp.modern_era import (
     META_SUBSCRIPTION,
     Discover,
     Envelope,
     Listen,
+    TaskOperation,
     client_name,
     read_envelope,
     read_operation,
@@ -26,7 +28,7 @@ from kernel.mcp.params import CallTool
 from kernel.mcp.parts import Parts
 from kernel.mcp.results import ModernDress
 from kernel.mcp.subscriptions import Listening
-from kernel.mcp.waiting import await_answer
+from kernel.mcp.waiting import await_answer_for
 from kernel.tools.service import Caller
 from kernel.wire import Answer, Exchange, StreamResponse, StreamWriter
 
@@ -55,7 +57,9 @@ class ModernService:
             raise
         if isinstance(operation, CallTool):
             return await self._call_tool(exchange, head, call, operation)
-        if isinstance(operation, Discover):
+        if isinstance(operation, TaskOperation):
+            await run_handler(call, self._parts.tasks.serve, operation)
+        elif isinstance(operation, Discover):
             await run_handler(call, self._discover, operation)
         else:
             await self._parts.dispatch.run(call, operation)
@@ -92,6 +96,10 @@ class ModernService:
             None,
             envelope.task_id,
             outlives_client,
+            # A call with a task id of our own extension has its task already; one that reports has its stream.
+            may_become_task=takes_tasks(envelope.capabilities)
+            and envelope.task_id is None
+            and envelope.progress_token is None,
         )
 
     async def _call_tool(self, exchange: Exchange, head: Head, call: Call, operation: CallTool) -> Answer:
@@ -101,7 +109,12 @@ class ModernService:
             assert call.channel.answer is not None, "a call without a ticket has been answered"
             return answer(head, call.channel.answer, call.channel.status)
         cancel = None if call.outlives_client else partial(calls.cancel, ticket)
-        return await await_answer(exchange, head, call, self._parts.patience, cancel)
+        for_s = self._parts.task_after_s if call.may_become_task else None
+        told = await await_answer_for(for_s, exchange, head, call, self._parts.patience, cancel)
+        if told is not None:
+            return told
+        task = self._dress.complete(call.method, self._parts.tasks.adopt(call, ticket))
+        return answer(head, encode(result_message(call.request_id, task)))
 
     async def _discover(self, _operation: Discover, call: Call) -> dict[str, Any]:
         return self._parts.offer.discover(await self._parts.instructions(call.caller))

@@ -12,6 +12,8 @@ from kernel.ids import IdSource
 from kernel.mcp.calls import ToolCalls
 from kernel.mcp.capabilities import Offer
 from kernel.mcp.dispatch import Dispatch
+from kernel.mcp.limits import TASK_AFTER_S
+from kernel.mcp.official_tasks import OfficialTasks
 from kernel.mcp.patience import Patience
 from kernel.mcp.sessions import SessionTable
 from kernel.mcp.subscriptions import PROMPTS_CHANGED, TOOLS_CHANGED, Subscriptions
@@ -33,7 +35,9 @@ class Parts:
     sessions: SessionTable
     subscriptions: Subscriptions
     patience: Patience
+    tasks: OfficialTasks
     cancels_on_disconnect: bool
+    task_after_s: float = TASK_AFTER_S
     prompt_version: Callable[[], str] | None = None
 
     async def instructions(self, caller: Caller) -> str:

@@ -18,9 +18,29 @@ async def await_answer(
     exchange: Exchange, head: Head, call: Call, patience: Patience, cancel: Callable[[], None] | None
 ) -> Response | StreamResponse:
     """Wait for the call's channel. ``cancel``: what the client's departure does (None: nothing)."""
+    told = await await_answer_for(None, exchange, head, call, patience, cancel)
+    assert told is not None, "only who waits for a time can come away empty"
+    return told
+
+
+async def await_answer_for(
+    for_s: float | None,
+    exchange: Exchange,
+    head: Head,
+    call: Call,
+    patience: Patience,
+    cancel: Callable[[], None] | None,
+) -> Response | StreamResponse | None:
+    """``await_answer``, but no longer than ``for_s`` without any news: then None, and the call goes on."""
     channel = call.channel
     try:
-        await _await_news(exchange, channel, patience, cancel)
+        if for_s is None:
+            await _await_news(exchange, channel, patience, cancel)
+        else:
+            with trio.move_on_after(for_s) as scope:
+                await _await_news(exchange, channel, patience, cancel)
+            if scope.cancelled_caught and not channel.has_news:
+                return None
     except trio.Cancelled:
         # The server ends, and the connection with it: nobody will read the answer.
         if cancel is not None:

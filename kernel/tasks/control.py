@@ -26,6 +26,7 @@ OPERATIONS: Final[tuple[Operation, ...]] = ("status", "cancel", "result")
 # The wire knows one terminal word, and says of a commit beside the state that it is one.
 DONE: Final = "done"
 _RUNNING: Final = "running"
+_ENDED: Final = frozenset({TicketState.COMPLETED, TicketState.FAILED})
 
 
 class ControlInvalid(Exception):
@@ -130,6 +131,11 @@ class TaskControl:
         self._expire(now)
         return self._kept.get((owner, task_id))
 
+    def task_ids(self, *, now: float) -> frozenset[str]:
+        """Every id that runs or is kept, whoever's it is."""
+        self._expire(now)
+        return frozenset(task_id for _, task_id in (*self._running, *self._kept))
+
     def statistics(self, *, now: float) -> dict[str, int]:
         """Counts for /health: no ids, no owners, no results (R279, R280)."""
         self._expire(now)
@@ -171,7 +177,8 @@ def running_reply(control: Control, ticket: Ticket, *, is_accepted: bool = False
     return _reply(
         control,
         is_found=True,
-        state=_RUNNING if is_committing else ticket.state.value,
+        # The work may be over while its answer is still being recorded.
+        state=_RUNNING if is_committing or ticket.state in _ENDED else ticket.state.value,
         is_accepted=is_accepted,
         is_cancelled=ticket.is_cancelled,
         is_committing=is_committing,

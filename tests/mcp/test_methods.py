@@ -35,7 +35,13 @@ TABLE: list[tuple[str, dict[str, Any], Any, Any]] = [
     ("resources/unsubscribe", {"uri": "u"}, -32601, -32601),
     ("notifications/initialized", {}, -32601, -32601),
     ("sampling/createMessage", {}, -32601, -32601),
-    ("tasks/get", {}, -32601, -32601),
+    ("tasks/get", {}, -32602, -32601),
+    ("tasks/get", {"taskId": "x"}, -32021, -32601),
+    ("tasks/update", {"taskId": "x"}, -32602, -32601),
+    ("tasks/update", {"taskId": "x", "inputResponses": {}}, -32021, -32601),
+    ("tasks/cancel", {"taskId": "x"}, -32021, -32601),
+    ("tasks/result", {"taskId": "x"}, -32601, -32601),
+    ("tasks/list", {}, -32601, -32601),
     ("no/such", {}, -32601, -32601),
 ]
 

@@ -32,7 +32,8 @@ def modern(method: str = "tools/list", params: dict[str, Any] | None = None, **m
 
 
 def test_the_era_has_its_own_method_table() -> None:
-    assert set(MODERN_METHODS) == {*SHARED_METHODS, "server/discover", "subscriptions/listen"}
+    own = {"server/discover", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel"}
+    assert set(MODERN_METHODS) == {*SHARED_METHODS, *own}
     assert read_operation(modern("server/discover")) == Discover()
     assert read_operation(modern()) == ListTools()
 

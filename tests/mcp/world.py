@@ -14,6 +14,7 @@ import trio.testing
 from kernel.canonical import digest
 from kernel.errors import ToolError
 from kernel.ids import SeededIds
+from kernel.mcp.classify import NAMED_BY
 from kernel.mcp.endpoint import MCPEndpoint
 from kernel.tools.service import Caller, Confirmation, Prepared, Refused, ToolResult
 from kernel.wire import Answer, Headers, Request, Response, StreamResponse
@@ -398,8 +399,8 @@ def modern_headers(
         "MCP-Protocol-Version": MODERN,
         "Mcp-Method": method,
     }
-    name = (params or {}).get({"resources/read": "uri"}.get(method, "name"))
-    if method in ("tools/call", "prompts/get", "resources/read") and isinstance(name, str):
+    name = (params or {}).get(NAMED_BY.get(method, ""))
+    if isinstance(name, str):
         headers["Mcp-Name"] = name
     headers.update(extra or {})
     return [(key, value) for key, value in headers.items() if value is not None]

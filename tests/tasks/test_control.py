@@ -214,6 +214,8 @@ def test_changed_access_closes_the_old_result(operation: str, body: bytes) -> No
         (TicketState.RUNNING, "running", False, False),
         (TicketState.COMMITTING, "running", True, False),
         (TicketState.CANCELLED, "cancelled", False, True),
+        (TicketState.COMPLETED, "running", False, False),
+        (TicketState.FAILED, "running", False, False),
     ],
 )
 def test_a_running_call_is_told_by_its_ticket(
