@@ -62,7 +62,9 @@ class Notes:
     async def wait_held(self, name: str, count: int = 1) -> None:
         """Wait until ``count`` calls are held under ``name``: a call that runs has not always got there yet."""
         with trio.fail_after(HELD_S_MAX):
-            while not any(rule.get("name") == name and rule["held"] >= count for rule in await self.faults()):
+            while True:
+                if any(rule.get("name") == name and rule["held"] >= count for rule in await self.faults()):
+                    return
                 await trio.sleep(0.01)
 
     async def faults(self) -> list[dict[str, Any]]:
