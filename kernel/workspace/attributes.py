@@ -55,7 +55,7 @@ def attributes_of(workspace: Workspace, block_id: str) -> dict[str, str]:
         return {}
     if node is document.root:
         workspace.shown_documents.add(block_id)
-    names = workspace.bound_names.get(document.id, {}).get(block_id)
+    names = workspace.bound_names.get(block_id)
     return {**shown(node.properties), "av-names": names} if names else shown(node.properties)
 
 
@@ -104,6 +104,7 @@ def set_many(workspace: Workspace, changes: list[tuple[str, dict[str, str]]]) ->
 def change_attributes(workspace: Workspace, node: Node, values: Mapping[str, str]) -> dict[str, str]:
     """Change a node's attributes by the kernel's rules; what they were, as shown. Raises Refusal."""
     old = shown(node.properties)
+    workspace.bound_names.pop(node.id, None)
     properties = dict(node.properties)
     for name, value in values.items():
         lowered = name.lower()

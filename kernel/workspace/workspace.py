@@ -148,8 +148,8 @@ class Workspace:
     # Documents whose attributes have been shown, and what is still shown of those renamed since (see ``attributes``).
     shown_documents: set[str] = field(default_factory=set)
     kept_attributes: dict[str, dict[str, str]] = field(default_factory=dict)
-    # Document → its blocks bound to databases, with the names shown at their side since, until it is written anew.
-    bound_names: dict[str, dict[str, str]] = field(default_factory=dict)
+    # Blocks bound to databases → the names shown at their side, until their attributes are written anew.
+    bound_names: dict[str, str] = field(default_factory=dict)
     # Database id → digest of what this process has written: it needs no second check when it is read.
     view_files: dict[str, bytes] = field(default_factory=dict)
     _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
@@ -269,7 +269,6 @@ class Workspace:
         self._taken.discard(document.id)
         self._saved.append(document.id)
         self.kept_attributes.pop(document.id, None)
-        self.bound_names.pop(document.id, None)
         self._put(document, len(content), refs_in(content))
 
     def add(self, tree: Tree) -> Document:

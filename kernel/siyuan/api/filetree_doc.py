@@ -12,6 +12,7 @@ from kernel.workspace.highlights import highlight, keywords_of
 from kernel.workspace.intake import dom_of_blocks
 from kernel.workspace.limits import SHOWN_BLOCKS_DEFAULT
 from kernel.workspace.refs import block_ref_counts
+from kernel.workspace.views.binding import name_databases
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def get_doc(call: Call) -> Any:
         return Envelope(1, f"the document cannot be read: {error}", None)
     page = page_of(document.root, request, _dynamic_load_blocks(call))
     nodes = shown_copy(page.nodes, request.block_id, block_ref_counts(workspace, document.nodes))
+    name_databases(workspace, nodes)
     keywords = keywords_of(document, query)
     if keywords and is_highlighted:
         highlight(nodes, keywords, request.block_id, document.id)

@@ -271,6 +271,8 @@ def _entering(act: Action) -> Action:
     def entering(edit: Edit, operation: Operation) -> None:
         act(edit, operation)
         found = find_node(edit.workspace, operation.id)
+        if operation.action == "update":
+            edit.workspace.bound_names.pop(operation.id, None)
         if found is not None and found[0].id in edit.documents:
             _note_databases(edit, found[1])
             if found[1].type == "NodeAttributeView" and operation.action != "update":

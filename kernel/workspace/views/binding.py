@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kernel.workspace.attributes import change_attributes, shown, tell_attributes
 from kernel.workspace.markdown.ial import escape_text
-from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.names import escaped_attribute, unescaped_attribute
 from kernel.workspace.refs import full_text
 from kernel.workspace.views.database import UNTITLED, ViewError
 from kernel.workspace.views.grouping import regroup_all
@@ -83,7 +83,7 @@ def tell_bound(workspace: Workspace, document: Document, node: Node, old: dict[s
     """Push what has become of a block's attributes, with the names of the databases that it is bound to."""
     if names:
         node.properties[NAMES] = names
-        workspace.bound_names.setdefault(document.id, {})[node.id] = names
+        workspace.bound_names[node.id] = names
     tell_attributes(workspace, document, node, old)
     node.properties.pop(NAMES, None)
 
@@ -93,6 +93,15 @@ def find_node(workspace: Workspace, block_id: str) -> tuple[Document, Node] | No
         return workspace.node(block_id)
     except (NotFound, CorruptDocument):
         return None
+
+
+def name_databases(workspace: Workspace, nodes: Iterable[Node]) -> None:
+    """Give blocks that are drawn (copies) the names of the databases that they are bound to."""
+    for node in nodes:
+        for below in node.walk():
+            names = names_of(workspace, unescaped_attribute(below.properties.get(BOUND_TO, "")))
+            if names:
+                below.properties[NAMES] = escaped_attribute(names)
 
 
 # --- binding -------------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.workspace.views.format import CALC, Json, made
 from kernel.workspace.views.numbers import to_float
-from kernel.workspace.views.values import date_content, new_value, number_content, text_of, time_content
+from kernel.workspace.views.values import date_content, last_bound, new_value, number_content, text_of, time_content
 
 if TYPE_CHECKING:
     from kernel.workspace.views.database import Database
@@ -188,7 +188,9 @@ def _times(one: Field, operator: str, values: list[Json], moment: Moment) -> Jso
     second = last["content"] if operator == "Range" else 0
     is_range = operator == "Range"
     if kind == "date":
-        return new_value("", date=date_content({**picked, "content2": second}, moment, is_duration=is_range))
+        look = last_bound(times) if is_range else picked
+        dated = {**look, "content": picked["content"], "content2": second}
+        return new_value("", date=date_content(dated, moment, is_duration=is_range))
     rule = one.key[kind]
     is_day = rule is not None and not rule["includeTime"]
     content = time_content(picked["content"], moment, second=second, is_day=is_day, is_duration=is_range)

@@ -102,7 +102,11 @@ def _blocks_dom(node: Node, new_id: Callable[[], str]) -> str:
 
 
 def _block_dom(block: Node, new_id: Callable[[], str]) -> str:
-    shown = dom_of_blocks([_twin(block, new_id)]).strip().replace('contenteditable="true"', 'contenteditable="false"')
+    shown = (
+        dom_of_blocks([_twin(block, new_id)], first_index=1)
+        .strip()
+        .replace('contenteditable="true"', 'contenteditable="false"')
+    )
     return f"<ul>{shown}</ul>" if shown.startswith("<li") else shown
 
 

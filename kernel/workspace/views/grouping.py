@@ -206,8 +206,11 @@ def _add_empty_groups(members: dict[str, list[str]], key: Json) -> None:
     if key["type"] in ("select", "mSelect"):
         for option in key["options"] or ():
             members.setdefault(option["name"], [])
-    for value in ("", CHECKED) if key["type"] == "checkbox" else (DEFAULT,):
-        members.setdefault(value, [])
+    if key["type"] == "checkbox":
+        for value in ("", CHECKED):
+            members.setdefault(value, [])
+    else:
+        members[DEFAULT] = members.pop(DEFAULT, [])
 
 
 def _group(place: Around, database: Database, view: Json, key: Json, value: str, item_ids: list[str]) -> Json:

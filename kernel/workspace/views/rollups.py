@@ -15,6 +15,7 @@ from kernel.workspace.views.values import (
     date_content,
     default_value,
     format_content,
+    last_bound,
     new_value,
     number_content,
     text_of,
@@ -202,7 +203,9 @@ def _of_times(contents: list[Json], operator: str, key: Json, place: Around) -> 
     picked, second = (last, 0) if operator == "Latest" else (first, last["content"] if operator == "Range" else 0)
     is_range = operator == "Range"
     if kind == "date":
-        content = date_content({**picked, "content2": second}, place.moment, is_duration=is_range)
+        look = last_bound(times) if is_range else picked
+        dated = {**look, "content": picked["content"], "content2": second}
+        content = date_content(dated, place.moment, is_duration=is_range)
     else:
         rule = key[kind]
         is_day = rule is not None and not rule["includeTime"]

@@ -190,6 +190,17 @@ def date_content(date: Json, moment: Moment, *, is_duration: bool = False) -> Js
     return shown
 
 
+def last_bound(times: list[Json]) -> Json:
+    """Of times in their order, the last one that was earlier or later than all before: a range looks like it."""
+    bound = first = last = times[0]
+    for time in times[1:]:
+        if time["content"] < first["content"]:
+            bound = first = time
+        elif time["content"] > last["content"]:
+            bound = last = time
+    return bound
+
+
 def time_content(
     first: int, moment: Moment, *, second: int = 0, is_day: bool = False, is_duration: bool = False
 ) -> Json:
