@@ -187,7 +187,7 @@ async def test_a_new_user_gets_a_notebook_with_one_document() -> None:
     assert second["documentID"] != first["documentID"]
     assert (await kernel.call("system/dismissOnboarding"))["dismissed"] is True
     await kernel.call("notebook/removeNotebook", notebook=first["notebookID"])
-    assert (await kernel.call("system/ensureOnboarding"))["dismissed"] is True
+    assert (await kernel.call("system/ensureOnboarding"))["dismissed"] is False
 
 
 async def test_a_user_with_notebooks_is_not_new() -> None:
