@@ -202,8 +202,8 @@ def _inline(element: Element) -> str:
             return _image(element)
         case "code" | "samp" | "tt":
             text = _BLANKS.sub(" ", element.text()).strip()
-            mark = "``" if "`" in text else "`"
-            return f"{mark}{text}{mark}" if text else ""
+            ticks = "``" if "`" in text else "`"
+            return f"{ticks}{text}{ticks}" if text else ""
         case "input":
             if element.get("type") != "checkbox":
                 return ""
