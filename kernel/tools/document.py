@@ -117,7 +117,7 @@ async def reorder(context: ToolContext, arguments: Arguments) -> Written:
         "previousOrder": [child.id for child in result.before],
         "order": order,
     }
-    return Written(payload, (FILETREE,), changed=result.changed)
+    return Written(payload, (FILETREE,), changed=result.changed, expectation=ordering.reads_back_as(order))
 
 
 async def set_attr(context: ToolContext, arguments: Arguments) -> Written:

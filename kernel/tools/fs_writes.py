@@ -215,7 +215,7 @@ async def reorder(context: ToolContext, arguments: Arguments) -> Written:
         "previousOrder": [names[child.id] for child in result.before],
         "order": [names[block_id] for block_id in order],
     }
-    return Written(payload, (FILETREE,), changed=result.changed)
+    return Written(payload, (FILETREE,), changed=result.changed, expectation=ordering.reads_back_as(order))
 
 
 async def _order(context: ToolContext, arguments: Arguments) -> tuple[Place, ordering.Place, list[str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kernel.safety.intent import Observation
 from kernel.tools.context import ToolContext
 from kernel.tools.failures import refusal
 
@@ -113,3 +114,18 @@ async def reorder(context: ToolContext, place: Place, order: Sequence[str]) -> R
         settings = {**conf["conf"], "sortMode": CUSTOM_SORT}
         await context.call("/api/notebook/setNotebookConf", notebook=place.notebook, conf=settings)
     return Reordered(before, order_changes, mode_changes)
+
+
+def reads_back_as(order: Sequence[str]) -> Callable[[Observation], bool]:
+    """Whether the structure that is read back has exactly this order and the mode that makes it show (R77)."""
+    wanted = list(order)
+
+    def is_as_asked(seen: Observation) -> bool:
+        # fs.reorder sees one structure for each document of its path; the other actions see the structure itself.
+        structures = [seen.state] if "children" in seen.state else list(seen.state.values())
+        return bool(structures) and all(
+            structure["sortMode"] == CUSTOM_SORT and [child["id"] for child in structure["children"]] == wanted
+            for structure in structures
+        )
+
+    return is_as_asked
