@@ -50,6 +50,8 @@ def set_attrs(edit: Edit, operation: Operation) -> None:
 
 # What each action does. Databases and flashcards bring theirs; an unknown action does nothing, as in the kernel.
 ACTIONS: Final[dict[str, Action]] = {
+    "appendInsert": edits.append_insert,
+    "prependInsert": edits.prepend_insert,
     **views.ACTIONS,
     "doUpdateUpdated": edits.set_updated,
     "setAttrs": set_attrs,

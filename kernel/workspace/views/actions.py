@@ -36,7 +36,7 @@ from kernel.workspace.workspace import NotFound
 if TYPE_CHECKING:
     from kernel.workspace.operations import Operation
     from kernel.workspace.tree import Node
-    from kernel.workspace.workspace import Workspace
+    from kernel.workspace.workspace import Document, Workspace
 
 Action = Callable[[Edit, "Operation"], None]
 
@@ -266,20 +266,31 @@ def _set_templates(edit: Edit, operation: Operation) -> None:
 
 # --- deeds on blocks -----------------------------------------------------------------------------------------------------
 def _entering(act: Action) -> Action:
-    """Blocks that come in show databases, and change what stands for them."""
+    """Blocks that are inserted or updated show databases, and change what stands for them (appended ones do not)."""
 
     def entering(edit: Edit, operation: Operation) -> None:
         act(edit, operation)
-        found = find_node(edit.workspace, operation.id)
+        found = _changed(edit, operation.id)
+        if found is None:
+            return
+        document, node = found
+        _note_databases(edit, node)
         if operation.action == "update":
             edit.workspace.bound_names.pop(operation.id, None)
-        if found is not None and found[0].id in edit.documents:
-            _note_databases(edit, found[1])
-            if found[1].type == "NodeAttributeView" and operation.action != "update":
-                _bind_again(edit, str(found[1].fields.get("AttributeViewID", "")))
-            _show_current_view(edit, found[1])
+        elif node.type == "NodeAttributeView":
+            _bind_again(edit, str(node.fields.get("AttributeViewID", "")))
+        _show_current_view(edit, document, node)
 
     return entering
+
+
+def _changed(edit: Edit, block_id: str) -> tuple[Document, Node] | None:
+    """A block that this transaction has changed; others know it only when the transaction is done."""
+    for document in edit.documents.values():
+        node = document.node(block_id)
+        if node is not None:
+            return document, node
+    return None
 
 
 def _databases_in(node: Node) -> list[tuple[str, Node]]:
@@ -318,7 +329,7 @@ def _bind_again(edit: Edit, database_id: str) -> None:
             bind(edit.workspace, set_in_edit(edit), database_id, *found)
 
 
-def _show_current_view(edit: Edit, node: Node) -> None:
+def _show_current_view(edit: Edit, document: Document, node: Node) -> None:
     if node.type != "NodeAttributeView":
         return
     database = find(edit.workspace, str(node.fields.get("AttributeViewID", "")))
@@ -327,9 +338,8 @@ def _show_current_view(edit: Edit, node: Node) -> None:
         return
     node.fields["AttributeViewType"] = view["type"]
     edit.touch(node)
-    found = find_node(edit.workspace, node.id)
-    if not node.properties.get(VIEW_ATTRIBUTE) and found is not None:
-        set_in_edit(edit)(*found, {VIEW_ATTRIBUTE: view["id"]})
+    if not node.properties.get(VIEW_ATTRIBUTE):
+        set_in_edit(edit)(document, node, {VIEW_ATTRIBUTE: view["id"]})
 
 
 def _delete(edit: Edit, operation: Operation) -> None:
@@ -414,8 +424,6 @@ ACTIONS: Final[dict[str, Action]] = {
     "setAttrViewName": _guarded(_set_name),
     "setAttrViewNewItemTemplates": _guarded(_set_templates),
     "insert": _entering(edits.insert),
-    "appendInsert": _entering(edits.append_insert),
-    "prependInsert": _entering(edits.prepend_insert),
     "update": _entering(edits.update),
     "delete": _delete,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from typing import Any
 
 import pytest
@@ -351,6 +353,52 @@ async def test_what_a_database_says_is_listed_and_exported(av: Databases) -> Non
     assert listed == "Table Primary Key row | one Select number 3 url https://a.b"
     shown = await av.kernel.call("export/exportMdContent", id=av.document, yfm=False)
     assert "|[https://a.b](https://a.b)|3|row \\| one||" in shown["content"]
+
+
+async def test_a_view_is_exported_as_csv_with_the_assets_it_names(av: Databases) -> None:
+    await av.key("mAsset")
+    await av.key("lineNumber")
+    await av.add("one", "two")
+    av.kernel.workspace.files.write("data/assets/a.png", b"picture")
+    assets = [{"type": "image", "name": "n", "content": "assets/a.png"}, {"type": "file", "name": "", "content": "x"}]
+    await av.put("mAsset", ITEMS[0], {"mAsset": assets})
+    answer = await av.kernel.call("export/exportAttributeView", id=AV, blockID=av.block)
+    assert answer == {"zip": "/export/csv/Untitled.db.zip"}
+    packed = av.kernel.workspace.files.read("temp/export/csv/Untitled.db.zip")
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert archive.read("assets/a.png") == b"picture"
+        lines = archive.read("Untitled.csv").decode("utf-8-sig").splitlines()
+    assert lines == ["lineNumber,mAsset,Primary Key,Select", "1,![n](assets/a.png) [](x),one,", "2,,two,"]
+    missing = await av.kernel.answer("export/exportAttributeView", id=AV, blockID="20200101000000-zzzzzzz")
+    assert (missing.code, missing.msg) == (1, "tree not found")
+
+
+async def test_the_names_of_databases_are_drawn_at_the_side_of_bound_blocks(av: Databases) -> None:
+    block = av.texts[0]
+    await av.operate("setAttrViewName", id=AV, data="A <b> C")
+    source = {"itemID": ITEMS[0], "isDetached": False, "id": block}
+    await av.kernel.call("av/addAttributeViewBlocks", avID=AV, srcs=[source])
+    shown = await av.kernel.call("filetree/getDoc", id=av.document, mode=0, size=102400)
+    assert 'class="popover__block">A &lt;b&gt; C</span></div>' in shown["content"]
+    assert "A &lt;b&gt; C" in (await av.kernel.call("attr/getBlockAttrs", id=block))["av-names"]
+    await av.kernel.call("attr/setBlockAttrs", id=block, attrs={"memo": "said"})
+    assert "av-names" not in await av.kernel.call("attr/getBlockAttrs", id=block), "not until they are drawn again"
+    kramdown = await av.kernel.call("block/getBlockKramdown", id=block)
+    assert "av-names" not in kramdown["kramdown"]
+
+
+async def test_a_database_block_that_comes_in_shows_the_current_view_and_binds_again(av: Databases) -> None:
+    source = {"itemID": ITEMS[0], "isDetached": False, "id": av.texts[0]}
+    await av.kernel.call("av/addAttributeViewBlocks", avID=AV, srcs=[source])
+    await av.kernel.call("block/deleteBlock", id=av.block)
+    assert "custom-avs" not in await av.kernel.call("attr/getBlockAttrs", id=av.texts[0])
+    data = f'<div data-type="NodeAttributeView" data-av-id="{AV}" data-av-type="table"></div>'
+    done = await av.kernel.call("block/insertBlock", previousID=av.other, dataType="markdown", data=data)
+    fresh = done[0]["doOperations"][0]["id"]
+    assert (await av.kernel.call("av/getMirrorDatabaseBlocks", avID=AV))["refDefs"] == [{"refID": fresh, "defIDs": []}]
+    assert (await av.kernel.call("attr/getBlockAttrs", id=av.texts[0]))["custom-avs"] == AV
+    view = (await av.stored())["viewID"]
+    assert (await av.kernel.call("attr/getBlockAttrs", id=fresh))["custom-sy-av-view"] == view
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
