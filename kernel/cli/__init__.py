@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from kernel import __version__
+from kernel.cli.import_ import import_command
 from kernel.cli.serve import serve_command
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
@@ -17,3 +18,4 @@ def main() -> None:
 
 
 main.add_command(serve_command)
+main.add_command(import_command)
