@@ -48,9 +48,13 @@ async def import_std_md(call: Call) -> Any:
     """A folder or file of Markdown. The real kernel reads any of the machine; ours those of the workspace."""
     arguments = call.arguments
     box, path, to_path = arguments.raw_str("notebook"), arguments.raw_str("localPath"), arguments.raw_str("toPath")
+    await import_markdown(call, box, path, _inside(call, path), to_path)
+
+
+async def import_markdown(call: Call, box: str, path: str, inner: str, to_path: str) -> None:
+    """Import what lies at ``inner`` in the workspace, which the caller named ``path``. Raises ApiError."""
     workspace = call.kernel.workspace
     files = workspace.files
-    inner = _inside(call, path)
     if not files.exists(inner):
         raise ApiError(f"open {path}: no such file or directory")
     if workspace.notebooks.opened(box) is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Final
 
 from kernel.siyuan.go_json import BodyUnreadable, Checker
@@ -20,6 +21,7 @@ INVALID_PARAMS: Final = (-32602, "Invalid params")
 NAME_REQUIRED: Final = (-32602, "Invalid params: name is required")
 _SPACE: Final = " \t\r\n"
 _DIGITS_EXACT_MAX: Final = 15  # so many digits a double holds without loss
+_WHOLE_END: Final = 1e21  # from here on numbers are written with an exponent
 _MEMBERS: Final = ("jsonrpc", "method", "params", "id")
 _STATELESS_METHODS: Final = frozenset({"server/discover", "ping", "tools/list", "tools/call"})
 _SESSION_METHODS: Final = frozenset({"initialize", "notifications/initialized", "ping", "tools/list", "tools/call"})
@@ -86,7 +88,11 @@ def _double(digits: str) -> float:
 
 
 def _whole(digits: str) -> int | float:
-    return int(digits) if len(digits) <= _DIGITS_EXACT_MAX else _double(digits)
+    """A whole number that a double cannot hold comes back with the digits that name the nearest one."""
+    if len(digits) <= _DIGITS_EXACT_MAX:
+        return int(digits)
+    value = _double(digits)
+    return value if abs(value) >= _WHOLE_END else int(Decimal(repr(value)))
 
 
 class _Pairs(list[tuple[str, Any]]):

@@ -135,7 +135,7 @@ async def test_nothing_is_sent_out(official: Official) -> None:
 
 
 async def test_skills_are_kept_in_the_workspace(official: Official) -> None:
-    text = "---\nname: s\ndescription: what it is for\n---\nbody"
+    text = "---\ndescription: what it is for\n---\nbody"
     await official.tool("skill", "save", name="s", content=text)
     assert "**s**: what it is for" in await official.tool("skill", "list")
     assert "body" in await official.tool("skill", "", name="s")
@@ -204,3 +204,23 @@ async def test_a_plugins_handler_may_fail(official: Official) -> None:
     assert await official.failure("plugin__a__echo") == "error invoking MCP tool handler: no way"
     tool = next(tool for tool in official.endpoint.tools() if tool["source"] == "plugin")
     assert (tool["title"], tool["outputSchema"]) == ("T", {"type": "object"})
+
+
+async def test_a_skill_answers_to_the_name_in_its_head_and_to_its_folders(official: Official) -> None:
+    await official.tool("skill", "save", name="folder", content="---\n# a remark\nname: Head\n---\nfirst\nsecond")
+    assert "first" in await official.tool("skill", "load", name="HEAD")
+    assert "first" in await official.tool("skill", "load", name="Folder")
+    assert await official.tool("skill", "list") == "available skills:\n- **Head**: first\n"
+    await official.tool("skill", "save", name="long", content="x" * 201)
+    assert f"- **long**: {'x' * 200}..." in await official.tool("skill", "list")
+    assert await official.failure("skill", "rename", name="long", new_name="folder") == "skill already exists: folder"
+
+
+async def test_markdown_is_imported_from_the_workspace_and_from_nowhere_else(official: Official) -> None:
+    box = await official.memory.notebook()
+    files = official.memory.workspace.files
+    files.write("temp/in.md", b"# Head\n\ntext")
+    path = files.absolute("temp/in.md")
+    await official.tool("import", "md", notebook=box, path=path)
+    assert "- in (id: " in await official.tool("document", "list", notebook=box)
+    assert "no such file" in await official.failure("import", "md", notebook=box, path="/etc/hostname.md")

@@ -14,12 +14,13 @@ from kernel.siyuan.native_mcp.tools import (
     notes,
     others,
     search,
+    skills,
     transfers,
     versions,
 )
 
 TOOLS: Final[dict[str, Action]] = {
     name: action
-    for module in (blocks, databases, documents, files, notebooks, notes, others, search, transfers, versions)
+    for module in (blocks, databases, documents, files, notebooks, notes, others, search, skills, transfers, versions)
     for name, action in module.TOOLS.items()
 }

@@ -19,6 +19,7 @@ from kernel.workspace.block_info import child_block
 from kernel.workspace.edits import give_id
 from kernel.workspace.intake import dom_of_blocks, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
+from kernel.workspace.render.content import tags_of
 from kernel.workspace.transactions import perform
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ async def get(call: ToolCall) -> str:
         "HPath": hpath,
         "Content": content,
         "Markdown": markdown,
-        "Tags": "",
+        "Tags": tags_of(node),
         "Created": "",
         "Updated": "",
     }

@@ -15,6 +15,7 @@ import trio
 
 from kernel.siyuan.limits import TOOL_FILE_BYTES_MAX
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
+from kernel.siyuan.packages import FOLDER_BYTES
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
@@ -59,11 +60,16 @@ def _top(call: ToolCall) -> FileStat:
     return FileStat("", True, info.st_size, info.st_mtime)
 
 
+def shown_size(found: FileStat) -> int:
+    """Bytes; a folder counts as the disk's smallest piece."""
+    return FOLDER_BYTES if found.is_dir else found.size
+
+
 def stat_text(call: ToolCall, shown: str, found: FileStat) -> str:
     zone = call.kernel.clock.local().tzinfo or UTC
     changed = datetime.fromtimestamp(found.mtime_s, tz=zone)
     is_dir = "true" if found.is_dir else "false"
-    return f"Path: {shown}\nSize: {found.size}\nIsDir: {is_dir}\nModTime: {changed:{_STAMP}}"
+    return f"Path: {shown}\nSize: {shown_size(found)}\nIsDir: {is_dir}\nModTime: {changed:{_STAMP}}"
 
 
 async def stat(call: ToolCall) -> str:
@@ -78,12 +84,12 @@ async def list_dir(call: ToolCall) -> str:
     try:
         entries = files.list(path)
     except NotADirectoryError:
-        raise ToolFailed(f"read dir failed: fdopendir {files.absolute(path)}: not a directory") from None
+        raise ToolFailed(f"read dir failed: open {files.absolute(path)}: not a directory") from None
     except FileNotFoundError:
         raise ToolFailed(f"read dir failed: open {files.absolute(path)}: {_GONE}") from None
     count_max = _limit(call)
     lines = [f"Directory: {given} ({len(entries)} entries)\n\n"]
-    lines += [f"- {one.name} [{'DIR' if one.is_dir else 'FILE'}] {one.size}\n" for one in entries[:count_max]]
+    lines += [f"- {one.name} [{'DIR' if one.is_dir else 'FILE'}] {shown_size(one)}\n" for one in entries[:count_max]]
     if count_max < len(entries):
         lines.append(f"\n...output limited to {count_max} of {len(entries)} entries. Use limit parameter to adjust.")
     return "".join(lines)
@@ -226,6 +232,7 @@ async def grep(call: ToolCall) -> str:
         expression = re.compile(pattern)
     except re.error as error:
         raise ToolFailed(f"grep failed: error parsing regexp: {_regex_problem(pattern, error)}") from error
+    _stat(call, path, "grep failed: ")
     include, around, count_max = call.text("include"), max(call.number("context", 0), 0), _limit(call)
     files = call.workspace.files
     lines: list[str] = []

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.ids import is_node_id
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
 from kernel.siyuan.native_mcp.tools.blocks import dom_from, perform_operation
 from kernel.siyuan.native_mcp.tools.documents import reload_tree
 from kernel.workspace.boxes import close_box, create_box, list_boxes
 from kernel.workspace.daily_notes import daily_note
+from kernel.workspace.documents import QUERY_FAILED
 from kernel.workspace.operations import Operation
 
 if TYPE_CHECKING:
@@ -57,13 +59,16 @@ async def create(call: ToolCall) -> str:
 
 async def rename(call: ToolCall) -> str:
     box, name = call.all_needed("id", "name")
+    if not is_node_id(box):
+        raise ToolFailed(f"rename notebook failed: {QUERY_FAILED}")
     await call.data("/api/notebook/renameNotebook", "rename notebook failed: ", notebook=box, name=name)
     return f"notebook renamed: {box} -> {name}"
 
 
 async def remove(call: ToolCall) -> str:
     box = call.needed("id")
-    await call.data("/api/notebook/removeNotebook", "remove notebook failed: ", notebook=box)
+    if is_node_id(box):
+        await call.data("/api/notebook/removeNotebook", "remove notebook failed: ", notebook=box)
     return f"notebook removed: {box}"
 
 

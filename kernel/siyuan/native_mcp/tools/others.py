@@ -18,13 +18,11 @@ from kernel.workspace.files import portable_name
 if TYPE_CHECKING:
     from kernel.siyuan.native_mcp.base import Action
 
-SKILLS: Final = "data/storage/ai/skills"
-SKILL_FILE: Final = "SKILL.md"
 TODOS: Final = "data/storage/ai/todos"
 _FRONTEND: Final = "frontend actions are only available in the interactive agent chat (not via direct tool invocation)"
 _QUESTION: Final = "question tool: should be intercepted by agent loop"
 _PRIVATE: Final = "access to private/internal IP is prohibited"
-_OFFLINE: Final = "this kernel sends no requests to the outside"
+OFFLINE: Final = "this kernel sends no requests to the outside"
 _MARKS: Final = {"completed": "[x]", "in_progress": "[/]", "cancelled": "[-]", "pending": "[ ]"}
 
 
@@ -139,78 +137,6 @@ def _todo(one: dict[str, Any]) -> dict[str, str] | None:
     return {"content": content, "status": status if isinstance(status, str) and status in _MARKS else "pending"}
 
 
-# --- skills ----------------------------------------------------------------------------------------------------
-def _skill_name(call: ToolCall, argument: str = "name", problem: str = "skill name is required") -> str:
-    name = call.needed(argument, problem)
-    if "/" in name or "\\" in name or name in (".", "..") or "\0" in name:
-        raise ToolFailed(f"invalid skill name: {name}")
-    return name
-
-
-async def skill_load(call: ToolCall) -> str:
-    name = _skill_name(call)
-    path = f"{SKILLS}/{name}/{SKILL_FILE}"
-    files = call.workspace.files
-    if not files.exists(path):
-        raise ToolFailed(f"skill not found: {name}")
-    content = files.read(path).decode("utf-8", "replace")
-    return f'<skill_content name="{name}">\n\n{content}\n\n</skill_content>'
-
-
-async def skill_save(call: ToolCall) -> str:
-    name = _skill_name(call)
-    content = call.needed("content", "skill content is required").encode("utf-8", "replace")
-    await call.run(lambda one: one.kernel.workspace.files.write(f"{SKILLS}/{name}/{SKILL_FILE}", content))
-    return f"skill saved: {name}"
-
-
-async def skill_install(call: ToolCall) -> str:
-    call.needed(
-        "url",
-        "url is required for install (owner/repo shorthand, GitHub URL, raw SKILL.md URL, or release zip URL)",
-    )
-    raise ToolFailed(f"install failed: {_OFFLINE}")
-
-
-async def skill_remove(call: ToolCall) -> str:
-    name = _skill_name(call)
-    await _change_skill(call, name, lambda one: one.kernel.workspace.files.remove(f"{SKILLS}/{name}"))
-    return f"skill removed: {name}"
-
-
-async def skill_rename(call: ToolCall) -> str:
-    name = _skill_name(call)
-    new = _skill_name(call, "new_name", "new skill name is required")
-    await _change_skill(
-        call, name, lambda one: one.kernel.workspace.files.rename(f"{SKILLS}/{name}", f"{SKILLS}/{new}")
-    )
-    return f"skill renamed: {name} -> {new}"
-
-
-async def _change_skill(call: ToolCall, name: str, change: Any) -> None:
-    if not call.workspace.files.exists(f"{SKILLS}/{name}"):
-        raise ToolFailed(f"skill not found: {name}")
-    await call.kernel.durable.quiesce()
-    await call.run(change)
-
-
-async def skill_list(call: ToolCall) -> str:
-    files = call.workspace.files
-    names = [one.name for one in files.list(SKILLS) if one.is_dir] if files.is_dir(SKILLS) else []
-    rows = [(name, _skill_text(call, name)) for name in names if files.exists(f"{SKILLS}/{name}/{SKILL_FILE}")]
-    if not rows:
-        return "no skills available"
-    return "available skills:\n" + "".join(f"- **{name}**: {text}\n" for name, text in rows)
-
-
-def _skill_text(call: ToolCall, name: str) -> str:
-    """The description in the head of a skill."""
-    content = call.workspace.files.read(f"{SKILLS}/{name}/{SKILL_FILE}").decode("utf-8", "replace")
-    head = content.split("---")[1] if content.startswith("---") and content.count("---") > 1 else ""
-    found = [line.partition(":")[2].strip() for line in head.splitlines() if line.startswith("description:")]
-    return found[0] if found else ""
-
-
 # --- the outside -----------------------------------------------------------------------------------------------
 def _refuse_address(call: ToolCall, tool: str) -> ToolFailed:
     """Why this address is not asked, in the kernel's order."""
@@ -224,7 +150,7 @@ def _refuse_address(call: ToolCall, tool: str) -> ToolFailed:
         return ToolFailed(f"{tool} error: URL must start with http:// or https://")
     if not host:
         return ToolFailed(f"{tool} error: URL has no host")
-    return ToolFailed(f"{tool} error: {_PRIVATE if _is_private(host) else _OFFLINE}")
+    return ToolFailed(f"{tool} error: {_PRIVATE if _is_private(host) else OFFLINE}")
 
 
 def _is_private(host: str) -> bool:
@@ -245,23 +171,7 @@ async def web_fetch(call: ToolCall) -> str:
 
 
 async def web_search(call: ToolCall) -> str:
-    raise ToolFailed(f"web_search error: {_OFFLINE}")
-
-
-_SKILL: Final[dict[str, Action]] = {
-    "load": skill_load,
-    "save": skill_save,
-    "install": skill_install,
-    "remove": skill_remove,
-    "rename": skill_rename,
-    "list": skill_list,
-}
-_skill: Final = by_action(_SKILL)
-
-
-async def skill(call: ToolCall) -> str:
-    """Without an action a skill is loaded."""
-    return await (_skill(call) if call.text("action") else skill_load(call))
+    raise ToolFailed(f"web_search error: {OFFLINE}")
 
 
 TOOLS: Final[dict[str, Action]] = {
@@ -280,7 +190,6 @@ TOOLS: Final[dict[str, Action]] = {
     "question": question,
     "image": image,
     "todo_write": todo_write,
-    "skill": skill,
     "http_request": http_request,
     "web_fetch": web_fetch,
     "web_search": web_search,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from kernel.siyuan.api.imports import import_markdown
 from kernel.siyuan.arguments import Arguments, EmptyAnswer
 from kernel.siyuan.dispatch import RawAnswer, UnknownRoute, dispatch
 from kernel.siyuan.kernel import Call, Form, FormFile
@@ -124,26 +125,24 @@ async def export_data(call: ToolCall) -> str:
 
 
 # --- import ----------------------------------------------------------------------------------------------------
-async def _file_of_machine(call: ToolCall, failure: str) -> tuple[str, bytes]:
-    """A file named by its absolute path. Ours takes only those of the workspace (differences.md)."""
+def _path_of_machine(call: ToolCall, failure: str) -> tuple[str, str]:
+    """A file by its absolute path, and by the one in the workspace: ours takes only those (differences.md)."""
     path = posixpath.abspath(call.needed("path"))
-    root = call.workspace.files.absolute("").rstrip("/")
+    files = call.workspace.files
+    root = files.absolute("").rstrip("/")
     inner = path[len(root) + 1 :] if path.startswith(f"{root}/") else ""
-    found = call.workspace.files.stat(inner) if inner else None
-    if found is None or found.is_dir:
+    if not inner or not files.exists(inner):
         raise ToolFailed(f"{failure}open {path}: {_GONE}")
-    return path, call.workspace.files.read(inner)
+    return path, inner
 
 
 async def import_md(call: ToolCall) -> str:
-    path, box = call.needed("path"), call.needed("notebook")
-    await call.data(
-        "/api/import/importStdMd",
-        "import md failed: ",
-        notebook=box,
-        localPath=posixpath.abspath(path),
-        toPath=call.text("targetPath") or "/",
-    )
+    call.needed("path")
+    box = call.needed("notebook")
+    failure = "import md failed: "
+    path, inner = _path_of_machine(call, failure)
+    to_path = call.text("targetPath") or "/"
+    await call.run(lambda one: import_markdown(one, box, path, inner, to_path), failure)
     await reload_tree(call)
     return f"markdown imported to notebook {box}"
 
@@ -163,7 +162,10 @@ async def import_data(call: ToolCall) -> str:
 
 
 async def _send_file(call: ToolCall, endpoint: str, failure: str, values: dict[str, str]) -> None:
-    path, content = await _file_of_machine(call, failure)
+    path, inner = _path_of_machine(call, failure)
+    if call.workspace.files.is_dir(inner):
+        raise ToolFailed(f"{failure}read {path}: is a directory")
+    content = call.workspace.files.read(inner)
     form = Form(values, [FormFile("file", posixpath.basename(path), content)], list(values.items()))
     try:
         answer = await dispatch(Call(call.kernel, endpoint, Arguments({}), form=form))
