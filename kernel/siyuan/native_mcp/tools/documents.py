@@ -210,7 +210,8 @@ async def info(call: ToolCall) -> str:
 
 # --- outline ---------------------------------------------------------------------------------------------------
 async def outline(call: ToolCall) -> str:
-    paths = await call.data("/api/outline/getDocOutline", "outline failed: ", id=call.needed("id"))
+    answer = await call.api("/api/outline/getDocOutline", id=call.needed("id"))
+    paths = answer.data if answer.code == 0 else None
     if not paths:
         raise ToolFailed("document not found or has no headings")
     lines: list[str] = []

@@ -285,6 +285,8 @@ async def unzip(call: ToolCall) -> str:
             raise ToolFailed(f"invalid {name}: {error}") from error
     if not call.workspace.files.exists(paths[0]):
         raise ToolFailed(f"zip file not found: {given}")
+    if call.workspace.files.is_dir(paths[0]):
+        raise ToolFailed(f"unzip failed: read {call.workspace.files.absolute(paths[0])}: is a directory")
     await call.data("/api/archive/unzip", "unzip failed: ", zipPath=f"/{paths[0]}", path=f"/{paths[1]}")
     return f"Extracted {given} to {target}"
 

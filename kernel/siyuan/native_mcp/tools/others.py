@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from kernel.siyuan.arguments import EmptyAnswer
 from kernel.siyuan.machine import CONTAINER, KERNEL_VERSION
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
+from kernel.siyuan.native_mcp.tools.documents import parent_of, path_at
 from kernel.workspace.files import portable_name
 
 if TYPE_CHECKING:
@@ -90,11 +91,14 @@ async def inbox_get(call: ToolCall) -> str:
 
 
 async def inbox_convert(call: ToolCall) -> str:
-    call.needed("notebook")
+    box = call.needed("notebook")
     ids = call.arguments.get("ids")
     listed = ids.split(",") if isinstance(ids, str) else ids if isinstance(ids, list) else []
     if not [one for one in listed if isinstance(one, str) and one.strip()]:
         raise ToolFailed("ids is required")
+    above = parent_of(call.text("path") or "/")
+    if above != "/":
+        path_at(call, box, above, "parent path not found")
     raise EmptyAnswer
 
 
