@@ -85,7 +85,9 @@ def _in_folder(workspace: Workspace, query: HistoryQuery, folder: str, at: int, 
             title = _matching_title(workspace, query, path)
             if title is not None:
                 yield Kept(at, operation, box, path, title)
-        elif (query.kind == ASSET and inner.startswith("assets/") and query.text.lower() in inner.lower()) or (query.kind == DATABASE and inner.startswith("storage/av/") and query.text.lower() in inner.lower()):
+        elif (query.kind == ASSET and inner.startswith("assets/") and query.text.lower() in inner.lower()) or (
+            query.kind == DATABASE and inner.startswith("storage/av/") and query.text.lower() in inner.lower()
+        ):
             yield Kept(at, operation, "", path, inner.rpartition("/")[2])
 
 
@@ -99,11 +101,15 @@ def _matching_title(workspace: Workspace, query: HistoryQuery, path: str) -> str
             return title if query.text in ("", root_id) else None
         if query.text.lower() in title.lower():
             return title
-        if query.kind == DOCUMENT_CONTENT and query.text.lower() in plain_content(sy.decode(content)).lower():
+        if query.kind == DOCUMENT_CONTENT and query.text.lower() in _text_of(sy.decode(content)).lower():
             return title
     except (ValueError, OSError):
         return None
     return None
+
+
+def _text_of(root: Node) -> str:
+    return "\n".join(plain_content(block) for block in root.children)
 
 
 # --- one kept document -----------------------------------------------------------------------------------------------

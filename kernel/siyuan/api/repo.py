@@ -1,0 +1,311 @@
+"""/api/repo: snapshots of the data folder (siyuan-api A10; kernel-facts 24)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import posixpath
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.dispatch import RawAnswer
+from kernel.workspace.blockmap import head_of
+from kernel.workspace.documents import Refusal
+from kernel.workspace.durations import file_size
+from kernel.workspace.snapshots import (
+    Snapshot,
+    SnapshotFile,
+    check_out,
+    compared,
+    content_of,
+    file_of,
+    forget_all,
+    listed_files,
+    put_back,
+    remove_tag,
+    set_tag,
+    snapshot_of,
+    snapshots,
+    tags,
+    take_snapshot,
+)
+
+if TYPE_CHECKING:
+    from kernel.siyuan.dispatch import ApiHandler
+    from kernel.siyuan.kernel import Call
+
+_NO_KEY: Final = "Please initialize the data repo key first in [Settings - Account & Sync - Data repo key]"
+_KEY_FAILED: Final = "Failed to initialize data repository key: {}"
+_SNAPSHOT_FAILED: Final = "Failed to create data snapshot: {}"
+_EMPTY: Final = "Input can not be empty"
+_BAD_KEY: Final = "The key is not recognized, please confirm that the copied key string is correct"
+_CLOSE: Final = {"closeTimeout": 5000}
+_KEY_BYTES: Final = 32
+_PAGE_SIZE: Final = 32
+_FIRST: Final = "[Init] Init local data repo"
+
+
+# --- the key ---------------------------------------------------------------------------------------------------------
+def _key(call: Call) -> str:
+    return str(call.kernel.workspace.conf.section("repo").get("key") or "")
+
+
+def _require_key(call: Call) -> None:
+    if not _key(call):
+        raise ApiError(_NO_KEY)
+
+
+def _set_key(call: Call, key: bytes) -> dict[str, str]:
+    workspace = call.kernel.workspace
+    text = base64.b64encode(key).decode()
+    workspace.conf.section("repo")["key"] = text
+    workspace.conf.save()
+    if text and not snapshots(workspace):
+        take_snapshot(workspace, _FIRST)
+    return {"key": text}
+
+
+def init_key(call: Call) -> Any:
+    return _set_key(call, call.kernel.ids.entropy(_KEY_BYTES))
+
+
+def init_key_from_passphrase(call: Call) -> Any:
+    passphrase = call.arguments.raw_str("pass").strip()
+    if not passphrase:
+        raise ApiError(_KEY_FAILED.format(_EMPTY), data=_CLOSE)
+    return _set_key(call, hashlib.sha256(passphrase.encode()).digest())
+
+
+def import_key(call: Call) -> Any:
+    text = call.arguments.raw_str("key").strip()
+    try:
+        key = base64.b64decode(text, validate=True)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise ApiError(_KEY_FAILED.format(_BAD_KEY), data=_CLOSE)
+    return _set_key(call, key)
+
+
+def reset(call: Call) -> Any:
+    forget_all(call.kernel.workspace)
+    call.kernel.workspace.conf.section("repo")["key"] = ""
+    call.kernel.workspace.conf.save()
+
+
+def purge(call: Call) -> Any:
+    """Nothing: contents that no snapshot holds are not left behind."""
+
+
+# --- snapshots -------------------------------------------------------------------------------------------------------
+def create_snapshot(call: Call) -> Any:
+    memo = call.arguments.required_str("memo", may_be_empty=True)
+    if not _key(call):
+        raise ApiError(_SNAPSHOT_FAILED.format(_NO_KEY), data=_CLOSE)
+    if not memo.strip():
+        raise ApiError(_SNAPSHOT_FAILED.format(_EMPTY), data=_CLOSE)
+    take_snapshot(call.kernel.workspace, memo.strip())
+
+
+def tag_snapshot(call: Call) -> Any:
+    snapshot_id, name = call.arguments.required_str("id"), call.arguments.required_str("name")
+    if not _key(call):
+        raise ApiError(_SNAPSHOT_FAILED.format(_NO_KEY), data=_CLOSE)
+    try:
+        snapshot_of(call.kernel.workspace, snapshot_id)
+    except Refusal as error:
+        raise ApiError(_SNAPSHOT_FAILED.format(error), data=_CLOSE) from error
+    set_tag(call.kernel.workspace, name, snapshot_id)
+
+
+def get_snapshots(call: Call) -> Any:
+    page = int(call.arguments.required_number("page"))
+    _require_key(call)
+    if page < 1:
+        return None
+    found = snapshots(call.kernel.workspace)
+    shown = found[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]
+    return {
+        "snapshots": [_snapshot_json(call, one) for one in shown],
+        "pageCount": -(-len(found) // _PAGE_SIZE),
+        "totalCount": len(found),
+    }
+
+
+def get_tag_snapshots(call: Call) -> Any:
+    _require_key(call)
+    workspace = call.kernel.workspace
+    known = {one.id: one for one in snapshots(workspace)}
+    tagged = sorted(tags(workspace).items(), key=lambda pair: -int(pair[1]["updated"]))
+    return {
+        "snapshots": [
+            {
+                **_snapshot_json(call, known[tag["id"]]),
+                "tag": name,
+                "hTagUpdated": _shown(call, int(tag["updated"])),
+            }
+            for name, tag in tagged
+            if tag["id"] in known
+        ]
+    }
+
+
+def remove_tag_snapshot(call: Call) -> Any:
+    name = call.arguments.required_str("tag")
+    _require_key(call)
+    remove_tag(call.kernel.workspace, name)
+
+
+def checkout(call: Call) -> Any:
+    """Without a key nothing happens, and nothing is said."""
+    snapshot_id = call.arguments.required_str("id")
+    if _key(call):
+        check_out(call.kernel.workspace, snapshot_of(call.kernel.workspace, snapshot_id))
+
+
+def _snapshot_json(call: Call, snapshot: Snapshot) -> dict[str, Any]:
+    system = call.kernel.workspace.conf.section("system")
+    counts: dict[str, int] = {}
+    for file in snapshot.files:
+        kind = posixpath.splitext(file.path)[1] or "NoExt"
+        counts[kind] = counts.get(kind, 0) + 1
+    return {
+        "id": snapshot.id,
+        "memo": snapshot.memo,
+        "created": snapshot.created,
+        "hCreated": _shown(call, snapshot.created),
+        "files": None,
+        "count": len(snapshot.files),
+        "size": snapshot.size,
+        "hSize": file_size(snapshot.size),
+        "systemID": str(system.get("id", "")),
+        "systemName": str(system.get("name", "")),
+        "systemOS": str(system.get("os", "")),
+        "tag": "",
+        "hTagUpdated": "",
+        "typesCount": [
+            {"type": kind, "count": count} for kind, count in sorted(counts.items(), key=lambda pair: -pair[1])
+        ],
+    }
+
+
+def _shown(call: Call, at_ms: int) -> str:
+    zone = call.kernel.clock.local().tzinfo or UTC
+    return f"{datetime.fromtimestamp(at_ms / 1000, tz=zone):%Y-%m-%d %H:%M:%S}"
+
+
+# --- differences and files -------------------------------------------------------------------------------------------
+def diff(call: Call) -> Any:
+    left_id, right_id = call.arguments.required_str("left"), call.arguments.required_str("right")
+    _require_key(call)
+    workspace = call.kernel.workspace
+    left, right = snapshot_of(workspace, left_id), snapshot_of(workspace, right_id)
+    # The right one is where one would go: what only it has is added, what only the left one has is removed.
+    removed, changed, added = compared(left, right)
+    return {
+        "addsLeft": [_file_json(call, file, right.id) for file in added],
+        "updatesLeft": [_file_json(call, file, left.id) for file, _ in changed],
+        "updatesRight": [_file_json(call, file, right.id) for _, file in changed],
+        "removesRight": [_file_json(call, file, left.id) for file in removed],
+        "left": {"id": left.id, "created": left.created},
+        "right": {"id": right.id, "created": right.created},
+    }
+
+
+def _file_json(call: Call, file: SnapshotFile, snapshot_id: str) -> dict[str, Any]:
+    return {
+        "fileID": file.id,
+        "indexID": snapshot_id,
+        "title": _title(call, file),
+        "path": file.path,
+        "hSize": file_size(file.size),
+        "updated": file.updated,
+    }
+
+
+def _title(call: Call, file: SnapshotFile) -> str:
+    """A document's title, or a file's name."""
+    if file.path.endswith(".sy"):
+        try:
+            return html.unescape(head_of(content_of(call.kernel.workspace, file))[1].get("title", ""))
+        except (ValueError, OSError):
+            pass
+    return posixpath.basename(file.path)
+
+
+def search_file(call: Call) -> Any:
+    keyword = call.arguments.optional_str("keyword")
+    page = max(int(call.arguments.optional_number("page", 1)), 1)
+    _require_key(call)
+    found = list(listed_files(call.kernel.workspace, keyword))
+    shown = found[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]
+    return {
+        "files": [_file_json(call, file, snapshot.id) for snapshot, file in shown],
+        "pageCount": -(-len(found) // _PAGE_SIZE),
+        "totalCount": len(found),
+    }
+
+
+def _file(call: Call) -> SnapshotFile:
+    file_id = call.arguments.required_str("id")
+    _require_key(call)
+    return file_of(call.kernel.workspace, file_id)
+
+
+def open_file(call: Call) -> Any:
+    file = _file(call)
+    content = content_of(call.kernel.workspace, file)
+    return {
+        "title": _title(call, file),
+        "content": content.decode("utf-8", "replace"),
+        "displayInText": not file.path.endswith(".sy"),
+        "updated": file.updated,
+    }
+
+
+def get_file(call: Call) -> Any:
+    """The bytes of a kept file."""
+    file = _file(call)
+    content = content_of(call.kernel.workspace, file)
+    return RawAnswer(200, (("Content-Type", "application/octet-stream"),), content)
+
+
+def rollback_file(call: Call) -> Any:
+    put_back(call.kernel.workspace, _file(call))
+
+
+# --- settings --------------------------------------------------------------------------------------------------------
+def set_retention_days(call: Call) -> Any:
+    days = int(call.arguments.required_number("days"))
+    call.kernel.workspace.conf.section("repo")["indexRetentionDays"] = max(days, 1)
+    call.kernel.workspace.conf.save()
+
+
+def set_retention_daily(call: Call) -> Any:
+    count = int(call.arguments.required_number("indexes"))
+    call.kernel.workspace.conf.section("repo")["retentionIndexesDaily"] = max(count, 1)
+    call.kernel.workspace.conf.save()
+
+
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/repo/initRepoKey": init_key,
+    "/api/repo/initRepoKeyFromPassphrase": init_key_from_passphrase,
+    "/api/repo/importRepoKey": import_key,
+    "/api/repo/resetRepo": reset,
+    "/api/repo/purgeRepo": purge,
+    "/api/repo/createSnapshot": create_snapshot,
+    "/api/repo/tagSnapshot": tag_snapshot,
+    "/api/repo/getRepoSnapshots": get_snapshots,
+    "/api/repo/getRepoTagSnapshots": get_tag_snapshots,
+    "/api/repo/removeRepoTagSnapshot": remove_tag_snapshot,
+    "/api/repo/checkoutRepo": checkout,
+    "/api/repo/diffRepoSnapshots": diff,
+    "/api/repo/searchRepoFile": search_file,
+    "/api/repo/openRepoSnapshotFile": open_file,
+    "/api/repo/getRepoFile": get_file,
+    "/api/repo/rollbackRepoSnapshotFile": rollback_file,
+    "/api/repo/setRepoIndexRetentionDays": set_retention_days,
+    "/api/repo/setRetentionIndexesDaily": set_retention_daily,
+}
