@@ -106,7 +106,9 @@ async def repo_create(call: ToolCall) -> str:
 
 async def repo_tag(call: ToolCall) -> str:
     snapshot, name = call.all_needed("id", "name")
-    await call.data("/api/repo/tagSnapshot", "tag snapshot failed: ", id=snapshot, name=name)
+    answer = await call.api("/api/repo/tagSnapshot", id=snapshot, name=name)
+    if answer.code != 0:
+        raise ToolFailed(f"tag snapshot failed: {answer.msg.removeprefix(_SNAPSHOT_FAILED)}")
     return f"tagged snapshot {snapshot} with '{name}'"
 
 
