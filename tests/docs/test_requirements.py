@@ -100,3 +100,45 @@ def test_a_row_says_what_is_true_and_names_what_is_there(row: Row) -> None:
         case "not applicable":
             assert "decision 45" in row.where
     assert (row.status == "not applicable") == (row.number in NOT_APPLICABLE)
+
+
+CASE_ROWS = table(CASES)
+# Kinds whose cases must all be shown: the endpoint's own promises.
+KINDS = {
+    "cancel-outcome": {"A01", "A09", "A12"},
+    "cancel-target": {"A05", "A06", "A08"},
+    "lane": {"A02", "A03", "A11", "A15"},
+    "task-control": {"A18", "A21"},
+    "envelope": {"B01", "B02", "B05"},
+    "json-values": {"B07", "B09"},
+    "session": {"C01", "C03", "C04", "C07", "C09", "C10"},
+    "sse-stream": {"C06", "D01", "D03", "D05"},
+    "list-changed": {"D08", "H06"},
+    "http-framing": {"E01", "E03"},
+    "http-limits": {"E05"},
+    "host-origin": {"E06", "E08"},
+    "modern-era": {"F02", "F03"},
+    "confirmation": {"F05", "F08"},
+    "double-write": {"G01", "G07"},
+    "lost-update": {"G02", "G09"},
+    "state-hash": {"G04"},
+    "dry-run": {"G08"},
+    "upload": {"L05"},
+}
+
+
+@pytest.mark.parametrize("cells", CASE_ROWS, ids=lambda cells: cells[0].split()[0])
+def test_a_case_names_tests_that_exist(cells: list[str]) -> None:
+    tests = re.findall(r"`([^`]+)`", cells[1])
+    assert tests
+    assert [fault for fault in map(fault_of, tests) if fault] == []
+
+
+def test_every_case_of_these_kinds_is_shown() -> None:
+    shown: dict[str, set[str]] = {}
+    for cells in CASE_ROWS:
+        case, kind = cells[0].split()
+        shown.setdefault(kind, set()).add(case)
+    assert {kind: cases - shown.get(kind, set()) for kind, cases in KINDS.items()} == {kind: set() for kind in KINDS}
+    ids = [cells[0].split()[0] for cells in CASE_ROWS]
+    assert len(ids) == len(set(ids))
