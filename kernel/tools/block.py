@@ -217,9 +217,9 @@ _READ: Final = on_block(Level.READ, "id", "ids")
 _WRITE: Final = on_block(Level.WRITE, "id")
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "block.insert": Handling(block_content.insert, _guard_insert),
-    "block.prepend": Handling(block_content.prepend, _guard_insert),
-    "block.append": Handling(block_content.append, _guard_insert),
+    "block.insert": Handling(block_content.insert, _guard_insert, confirms=block_content.added_confirms),
+    "block.prepend": Handling(block_content.prepend, _guard_insert, confirms=block_content.added_confirms),
+    "block.append": Handling(block_content.append, _guard_insert, confirms=block_content.added_confirms),
     "block.update": Handling(block_content.update, _guard_update),
     "block.replace": Handling(block_content.replace, _WRITE),
     "block.delete": Handling(delete, on_block(Level.DELETE, "id")),

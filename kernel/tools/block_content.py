@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from kernel.errors import ToolError
+from kernel.safety.intent import Outcome
 from kernel.tools import markdown_input, replacing
 from kernel.tools.context import FILETREE, Arguments, ToolContext, Written, protyle
 from kernel.tools.failures import refusal
@@ -52,6 +53,20 @@ async def _add(context: ToolContext, action: str, path: str, arguments: Argument
     payload.update({name: operation[name] for name in ANCHORS if operation.get(name)})
     payload["dataType"] = data_type
     return Written({**payload, **data.notes}, protyle(*roots), changed=True)
+
+
+def added_confirms(context: ToolContext, _arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """Every block that the host says it made is there. A host that names none made none."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        created = outcome.payload.get("createdBlockIDs") or [outcome.payload.get("id")]
+        ids = [str(block_id) for block_id in created if block_id]
+        if not ids:
+            return False
+        found = await context.call("/api/block/checkBlocksExist", ids=ids)
+        return isinstance(found, dict) and all(found.get(block_id) for block_id in ids)
+
+    return confirm
 
 
 async def _insert_batch(context: ToolContext, arguments: Arguments) -> Written:

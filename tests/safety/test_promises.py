@@ -246,6 +246,29 @@ async def test_an_order_or_a_sort_mode_that_is_not_there_afterwards_is_a_mismatc
         assert told["error"]["code"] == "readback_mismatch"
 
 
+@pytest.mark.parametrize("answer", [None, [{"doOperations": [{"action": "insert", "id": ""}]}], "lost"])
+async def test_an_added_block_that_is_not_there_afterwards_is_a_mismatch(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch, answer: Any
+) -> None:
+    """R81 for additions: the host says yes, names a block or none, and added nothing."""
+    lost = [{"doOperations": [{"action": "insert", "id": "20260101000000-nowhere"}]}]
+    async with open_whole(fast_path) as whole:
+        arguments = {"parentID": whole.names["D"], "dataType": MD, "data": "tail"}
+        preflighted = await whole.preflight("block", "append", **arguments)
+        original = EmbeddedHost.call
+
+        async def call(host: EmbeddedHost, path: str, given: Mapping[str, Any] | None = None) -> Any:
+            if path == "/api/block/appendBlock":
+                return lost if answer == "lost" else answer
+            return await original(host, path, given)
+
+        monkeypatch.setattr(EmbeddedHost, "call", call)
+        told, is_error = await whole.commit("block", "append", preflighted, **arguments)
+        assert is_error, told
+        assert told["transactionState"] == "unknown"
+        assert told["error"]["code"] in ("readback_mismatch", "outcome_unknown")
+
+
 # --- one of each ---
 
 
