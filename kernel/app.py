@@ -15,6 +15,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -213,9 +214,13 @@ def _http_settings(settings: Settings, kernel: SiyuanKernel) -> Configuration:
     if settings.host_url:
         return Configuration()
     try:
-        content = kernel.workspace.files.read(HTTP_FILE.removeprefix("/"))
+        return _http_configuration(kernel.workspace.files.read_again(HTTP_FILE.removeprefix("/")))
     except (StorageError, OSError):
         return Configuration()
+
+
+@lru_cache(maxsize=1)
+def _http_configuration(content: bytes | None) -> Configuration:
     return read_configuration(None, content)
 
 

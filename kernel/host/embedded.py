@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from kernel.host.base import HostApiError, HostHttpError
@@ -39,7 +40,7 @@ class EmbeddedHost:
     async def read_file(self, path: str) -> bytes | None:
         files = self._kernel.workspace.files
         try:
-            inner = inside(path)
+            inner = _inside(path)
             if not files.is_pending(inner):
                 # Nothing to wait for, and nothing to say but the bytes: settings are read by every call.
                 return files.read_again(inner)
@@ -94,6 +95,9 @@ class EmbeddedHost:
         if isinstance(answer, Envelope):
             return unwrap(path, answer.code, answer.msg, answer.data)
         return read_envelope(path, answer.status, answer.body, is_write=False)
+
+
+_inside: Final = functools.lru_cache(maxsize=256)(inside)
 
 
 def _workspace_path(path: str) -> str:

@@ -10,6 +10,7 @@ import binascii
 import hmac
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
@@ -131,12 +132,14 @@ def _comes_from_here(request: Request, *, judges_origin: bool) -> bool:
 def client_address(request: Request) -> str:
     """The address a proxy reports, leftmost first; the peer's own where the report is not all addresses."""
     for name in ("x-forwarded-for", "x-real-ip"):
-        reported = [part.strip() for part in (request.headers.get(name) or "").split(",")]
-        if all(_is_address(part) for part in reported):
+        value = request.headers.get(name)
+        reported = [part.strip() for part in value.split(",")] if value else []
+        if reported and all(_is_address(part) for part in reported):
             return reported[0]
     return request.peer
 
 
+@lru_cache(maxsize=256)
 def is_local_name(host: str) -> bool:
     if host == "localhost" or host.endswith(".localhost"):
         return True

@@ -11,6 +11,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from kernel.tools.service import ToolResult
 
 # What the text of a successful write keeps.
@@ -87,9 +89,18 @@ IMAGE_KEY: Final = "_image"
 WHOLE: Final = frozenset({"extension", "timeline", "system.conf", "search.query_sql"})
 
 
+_encode: Final = msgspec.json.Encoder().encode
+
+
 def text_of(value: Any) -> str:
     """The text form of a payload: a plain text stays one, all else is compact JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if isinstance(value, str):
+        return value
+    try:
+        return _encode(value).decode()
+    except (TypeError, ValueError, OverflowError):
+        # Lone surrogates and keys that are no text: rare, and the slower encoder takes them.
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def structured_of(value: Any) -> dict[str, Any]:

@@ -132,7 +132,7 @@ class Backend(Protocol):
         ...
 
     def stamp(self, path: str) -> Stamp | None:
-        """What changes with a file's content; None where there is no file."""
+        """What changes with a file's content; None where there is nothing. Raises IsADirectoryError."""
         ...
 
 
@@ -170,15 +170,15 @@ class Files:
 
         None where there is no file. Raises IsADirectoryError.
         """
-        if self._overlaid(checked(path)) is not None:
+        if (self._pending or self._in_flight is not None) and self._overlaid(path) is not None:
             return self.read(path) if self.exists(path) else None
-        stamp = self._backend.stamp(path)
+        seen = self._seen.get(path)
+        stamp = self._backend.stamp(path if seen is not None else checked(path))
         if stamp is None:
-            if self.is_dir(path):
+            if self._overlay() and self._has_pending_below(path):
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
             self._seen.pop(path, None)
             return None
-        seen = self._seen.get(path)
         if seen is not None and seen[0] == stamp:
             return seen[1]
         content = self._backend.read(path)
@@ -192,7 +192,7 @@ class Files:
 
     def is_pending(self, path: str) -> bool:
         """Whether a write or a removal of this file has not reached the disk."""
-        return self._overlaid(path) is not None
+        return bool(self._pending or self._in_flight) and self._overlaid(path) is not None
 
     def stat(self, path: str) -> FileStat | None:
         """What is at ``path``, None if nothing is."""
