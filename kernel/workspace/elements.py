@@ -11,6 +11,7 @@ from typing import Any, Final
 from selectolax.lexbor import LexborHTMLParser
 
 from kernel.workspace.markdown.characters import ZERO_WIDTH_SPACE
+from kernel.workspace.markdown.entities import restrict_names
 
 TEXT: Final = ""  # the tag of a text node
 COMMENT: Final = "!--"
@@ -408,7 +409,7 @@ def _shows_text(element: Element, parts: list[str]) -> bool:
 
 def parse_html(markup: str) -> Element:
     """The body of ``markup`` as an element."""
-    body = LexborHTMLParser(markup).body
+    body = LexborHTMLParser(restrict_names(markup)).body
     root = Element("body")
     if body is None:
         return root

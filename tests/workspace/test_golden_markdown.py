@@ -174,9 +174,9 @@ def test_a_document_made_of_markdown_is_stored_and_shown_as_recorded(path: Path)
     assert compared > 0
 
 
-def _cases() -> list[Any]:
-    rows = json.loads((_COMMITTED / "markdown_cases.json").read_text())
-    return [pytest.param(row, id=f"{number}-{row['markdown'][:24]!r}") for number, row in enumerate(rows)]
+def _cases(given: str) -> list[Any]:
+    rows = [row for row in json.loads((_COMMITTED / "markdown_cases.json").read_text()) if given in row]
+    return [pytest.param(row, id=f"{number}-{row[given][:24]!r}") for number, row in enumerate(rows)]
 
 
 def _case_form(value: Any) -> str:
@@ -185,16 +185,32 @@ def _case_form(value: Any) -> str:
     return text.replace("NodeInlineHTML", "NodeHTMLBlock").replace("NodeBackslashContent", "NodeText")
 
 
-@pytest.mark.parametrize("case", _cases())
-def test_small_markdown_becomes_the_recorded_dom_and_blocks(case: dict[str, Any]) -> None:
+def _case_context() -> MarkdownContext:
     numbers = itertools.count(1)
-    context = MarkdownContext(lambda: f"20261130120000-{next(numbers):07d}", lambda _: True)
+    return MarkdownContext(lambda: f"20261130120000-{next(numbers):07d}", lambda _: True)
+
+
+def _stored(blocks: list[Node]) -> Any:
+    root = Node("NodeDocument", id=_FIXED[0], properties={"id": _FIXED[0]}, children=blocks)
+    return json.loads(sy.encode(root)).get("Children", [])
+
+
+@pytest.mark.parametrize("case", _cases("markdown"))
+def test_small_markdown_becomes_the_recorded_dom_and_blocks(case: dict[str, Any]) -> None:
+    context = _case_context()
     if case.get("gives_up"):
         with pytest.raises(MarkdownError):
             markdown_to_blocks(case["markdown"], context)
         return
     dom = render_dom(parse_markdown(case["markdown"], context=context), first_index=1, parsed=True)
     assert _case_form(dom) == _case_form(case["dom"])
-    root = Node("NodeDocument", id=_FIXED[0], properties={"id": _FIXED[0]}, children=read_dom(dom, context))
-    stored = json.loads(sy.encode(root)).get("Children", [])
-    assert _case_form(stored) == _case_form(case["sy"])
+    assert _case_form(_stored(read_dom(dom, context))) == _case_form(case["sy"])
+
+
+@pytest.mark.parametrize("case", _cases("given"))
+def test_small_dom_becomes_the_recorded_blocks(case: dict[str, Any]) -> None:
+    if case.get("gives_up"):
+        with pytest.raises(MarkdownError):
+            read_dom(case["given"], _case_context())
+        return
+    assert _case_form(_stored(read_dom(case["given"], _case_context()))) == _case_form(case["sy"])

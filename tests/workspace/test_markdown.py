@@ -181,7 +181,7 @@ def test_unfinished_constructs_cost_no_more_than_their_length(unit: str) -> None
             best = min(best, time.process_time() - start)
         return best
 
-    small, large = seconds(250), seconds(2000)
+    small, large = seconds(100), seconds(800)
     assert large < 24 * small + 0.05  # eight times the text; sixty-four times the time would be quadratic
 
 

@@ -124,6 +124,8 @@ def _name(block: Draft, context: MarkdownContext) -> None:
         return
     if attributes.get("id") == "":
         block.identity = ""  # an id that is given but empty: the block loses all attributes when it is stored
+        if not attributes.get("updated"):
+            block.attributes = [*(block.attributes or ()), ("updated", context.new_id()[:STAMP_CHARACTERS])]
         return
     identity = attributes.get("id") or block.identity or context.new_id()
     if "updated" not in attributes and len(identity) < STAMP_CHARACTERS:

@@ -10,6 +10,7 @@ REPLACEMENT: Final = "\ufffd"
 
 _STRICT: Final = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8})|#([0-9]{1,8})|([a-zA-Z][a-zA-Z0-9]{0,30}));")
 _LOOSE: Final = re.compile(r"&(?:#[xX]([0-9a-fA-F]+);?|#([0-9]+);?|([a-zA-Z0-9]+;))")
+_NAMED: Final = re.compile(r"&(?!(?:amp|lt|gt|quot|nbsp);)([a-zA-Z0-9]+;?)")
 _CODES_MAX: Final = 0x10FFFF
 # Browsers read the C1 range of a numeric reference as Windows-1252.
 _WINDOWS_1252: Final = {
@@ -25,6 +26,18 @@ def unescape_strictly(text: str) -> str:
 def unescape(text: str) -> str:
     """Decode as an HTML parser does, save that names need their semicolon and give their first character only."""
     return _LOOSE.sub(_loose, text) if "&" in text else text
+
+
+def restrict_names(markup: str) -> str:
+    """``markup`` in which an HTML parser decodes the same names as ``unescape``, and to the same characters."""
+    return _NAMED.sub(_restricted, markup) if "&" in markup else markup
+
+
+def _restricted(match: re.Match[str]) -> str:
+    value = html5.get(match[1], "") if match[1].endswith(";") else ""
+    if not value:
+        return f"&amp;{match[1]}"
+    return match[0] if len(value) == 1 else f"&#{ord(value[0])};"
 
 
 def _strict(match: re.Match[str]) -> str:

@@ -16,9 +16,11 @@ _NODE_ID: Final = re.compile(r"\d{14}-[0-9a-z]{7}\Z", re.ASCII)
 _REF_ID: Final = re.compile(r"[A-Za-z0-9-]*")
 _EMAIL: Final = re.compile(r"[A-Za-z0-9\-.!#$%&'*+/=?^_`{|}~]+@([A-Za-z0-9\-.]{1,64})>")
 _ANNOTATION: Final = re.compile(
-    r"<<[ \n\t\x0b\x0c\r]*(assets/([^/>]*-[^/>]*)\.pdf/(\d{14}-[0-9a-z]{7}))(?=[ \n\t\x0b\x0c\r]|>>)",
-    re.ASCII | re.IGNORECASE,
+    r"<<[ \n\t\x0b\x0c\r]*(assets/([^/>]*-[^/>]*)\.[pP][dD][fF]/\d{14}-[0-9a-z]{7})(?= \"|>>)", re.ASCII
 )
+_ASSET_NAME_MIN: Final = 23  # characters: at least one before the id
+_ANNOTATION_HEAD: Final = 48  # characters from its start that hold no further angle bracket
+_ANNOTATION_TAIL_MIN: Final = 6  # bytes that must follow its target, be it with text of other things
 _DEST_SAFE: Final = "!#$&'()*+,-./:;=?@_~%"
 _HEX_PAIR: Final = re.compile(r"%(?![0-9a-fA-F]{2})")
 
@@ -136,19 +138,20 @@ def block_ref(scanner: Scanner) -> bool:
 def annotation_ref(scanner: Scanner) -> bool:
     """``<<assets/name-ID.pdf/ID "text">>``."""
     text = scanner.text
-    match = _ANNOTATION.match(text, scanner.position)
-    if match is None or not _NODE_ID.match(match[2][-22:]) or len(match[2]) < 23:
+    position = scanner.position
+    match = _ANNOTATION.match(text, position)
+    if match is None or "<" in text[position + 2 : position + _ANNOTATION_HEAD] or ' "' in match[2]:
         return False
     anchor, end = "", match.end()
-    if not text.startswith(">>", end):
-        start = skip_blanks(text, end)
-        if start is None:
-            return False
-        quoted = read_quoted(text, start, "\"'(")
+    is_named = len(match[2]) >= _ASSET_NAME_MIN and _NODE_ID.match(match[2][-22:]) is not None
+    if not is_named or len(text[end : end + _ANNOTATION_TAIL_MIN].encode()) < _ANNOTATION_TAIL_MIN:
+        return False
+    if text[end] == " ":
+        quoted = read_quoted(text, end + 1, '"')
         if quoted is None:
             return False
         anchor = quoted
-        after = skip_blanks(text, start + len(quoted) + 2)
+        after = skip_blanks(text, end + len(quoted) + 3)
         if after is None or not text.startswith(">>", after):
             return False
         end = after

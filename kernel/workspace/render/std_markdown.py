@@ -240,8 +240,8 @@ class _Writer:
     def table(self, node: Node) -> None:
         if is_merged(node):
             self.write(html_table(node, cell_text=self._cell))
-        else:
-            self.write(markdown_table(node, "md", cell_text=self._cell))
+            return  # no empty line follows
+        self.write(markdown_table(node, "md", cell_text=self._cell))
         self.newline()
         self.gap(node)
 

@@ -17,6 +17,7 @@ ALIGN_RIGHT: Final = 3
 _HIDDEN_CELL: Final = "fn__none"
 _ALIGNS: Final = ("", "left", "center", "right")
 _CELL_ATTRIBUTES: Final = frozenset({"colspan", "rowspan", "style"})
+_WITH_INNER: Final = frozenset({"NodeBackslash", "NodeImage", "NodeEmoji"})
 _NARROW_MAX: Final = 0x7E  # code points up to here are one column wide, others two
 
 CellText = Callable[[Node], str]
@@ -75,6 +76,18 @@ def _textmark_cell(cell: Node) -> str:
     return textmark_inline(inline_children(cell), in_cell=True)
 
 
+def _without_inner(cell: Node) -> Node:
+    """The cell as an HTML table shows it: nothing that stands inside images, emoji and backslashes."""
+    if not any(child.type in _WITH_INNER for child in cell.children):
+        return cell
+    shown = cell.clone()
+    shown.children = [child for child in shown.children if child.type not in ("NodeImage", "NodeEmoji")]
+    for child in shown.children:
+        if child.type == "NodeBackslash":
+            child.children = []
+    return shown
+
+
 def is_merged(node: Node) -> bool:
     """Whether some cell of the table spans others, or the table has a caption."""
     if node.properties.get("caption"):
@@ -113,6 +126,6 @@ def _html_row(row: Node, tag: str, cell_text: CellText) -> str:
         align = _ALIGNS[cell.fields.get("TableCellAlign", 0)]
         attributes = [("align", align)] if align else []
         attributes += [item for item in cell.properties.items() if item[0] in _CELL_ATTRIBUTES]
-        parts.append(f"<{tag}{attributes_text(attributes)}>{cell_text(cell)}</{tag}>\n")
+        parts.append(f"<{tag}{attributes_text(attributes)}>{cell_text(_without_inner(cell))}</{tag}>\n")
     parts.append("</tr>\n")
     return "".join(parts)
