@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from kernel.host.base import HostApiError
+from kernel.safety.intent import Outcome
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
@@ -79,6 +81,20 @@ async def create_template(context: ToolContext, arguments: Arguments) -> Written
     return await _store(context, relative, arguments["markdown"])
 
 
+def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """The template's file holds the text that was given."""
+
+    async def confirm(_outcome: Outcome) -> bool:
+        stored = await context.host.read_file(FOLDER + relative_path(arguments["path"]))
+        return stored == _encoded(arguments["markdown"])
+
+    return confirm
+
+
+def _encoded(markdown: str) -> bytes:
+    return markdown.encode("utf-8", "surrogatepass")
+
+
 async def update_template(context: ToolContext, arguments: Arguments) -> Written:
     relative = relative_path(arguments["path"])
     await _text(context, relative)
@@ -86,7 +102,7 @@ async def update_template(context: ToolContext, arguments: Arguments) -> Written
 
 
 async def _store(context: ToolContext, relative: str, markdown: str) -> Written:
-    content = markdown.encode("utf-8", "surrogatepass")
+    content = _encoded(markdown)
     mib_max = context.configuration.options.template_mib_max
     if len(content) > mib_max * 1024 * 1024:
         raise refusal(f"Template exceeds {mib_max} MiB.", "too_large")
@@ -141,7 +157,7 @@ async def _guard_path(context: ToolContext, arguments: Arguments) -> None:
 HANDLERS: Final[dict[str, Handling]] = {
     "file.list_templates": Handling(list_templates),
     "file.read_template": Handling(read_template),
-    "file.create_template": Handling(create_template, _guard_path),
+    "file.create_template": Handling(create_template, _guard_path, confirms=create_confirms),
     "file.update_template": Handling(update_template, _guard_path),
     "file.delete_template": Handling(delete_template, _guard_path),
     "file.save_doc_as_template": Handling(save_doc_as_template, on_block(Level.READ, "id")),

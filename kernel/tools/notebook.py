@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import trio
 
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError
+from kernel.safety.intent import Outcome
 from kernel.tools.context import FILETREE, ICONS, Arguments, Handling, ToolContext, Written, on_notebook
 from kernel.tools.failures import refusal
 from kernel.tools.limits import NOTEBOOK_OPENING_WAITS_S
@@ -32,6 +34,16 @@ async def create(context: ToolContext, arguments: Arguments) -> Written:
         await context.call("/api/notebook/setNotebookIcon", notebook=notebook["id"], icon=icon)
         notebook["icon"], refresh = icon, ICONS
     return Written({**notebook, "iconHint": ICON_HINT}, (refresh,), changed=True)
+
+
+def create_confirms(context: ToolContext, _arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """The new notebook is in the host's list."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        listing = await context.call("/api/notebook/lsNotebooks") or {}
+        return any(row.get("id") == outcome.payload.get("id") for row in listing.get("notebooks") or [])
+
+    return confirm
 
 
 async def set_open_state(context: ToolContext, arguments: Arguments) -> Written:
@@ -143,7 +155,7 @@ _DELETE: Final = on_notebook(Level.DELETE, "notebook")
 
 HANDLERS: Final[dict[str, Handling]] = {
     "notebook.list": Handling(list_notebooks),
-    "notebook.create": Handling(create),
+    "notebook.create": Handling(create, confirms=create_confirms),
     "notebook.set_open_state": Handling(set_open_state, _READ),
     "notebook.remove": Handling(remove, _DELETE),
     "notebook.rename": Handling(rename, _WRITE),

@@ -269,6 +269,30 @@ async def test_an_added_block_that_is_not_there_afterwards_is_a_mismatch(
         assert told["error"]["code"] in ("readback_mismatch", "outcome_unknown")
 
 
+async def test_a_notebook_or_template_that_is_not_there_afterwards_is_a_mismatch(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R81 for additions."""
+    made = {"notebook": {"id": "20260101000000-nowhere", "name": "x"}}
+    async with open_whole(fast_path) as whole:
+        notebook = await whole.preflight("notebook", "create", name="x")
+        template = await whole.preflight("file", "create_template", path="t.md", markdown="x")
+        original, original_file = EmbeddedHost.call, EmbeddedHost.write_file
+
+        async def call(host: EmbeddedHost, path: str, given: Mapping[str, Any] | None = None) -> Any:
+            return made if path == "/api/notebook/createNotebook" else await original(host, path, given)
+
+        async def write_file(host: EmbeddedHost, path: str, content: bytes) -> None:
+            await original_file(host, path, b"cut" if path.endswith("t.md") else content)
+
+        monkeypatch.setattr(EmbeddedHost, "call", call)
+        monkeypatch.setattr(EmbeddedHost, "write_file", write_file)
+        told, _ = await whole.commit("notebook", "create", notebook, name="x")
+        assert told["error"]["code"] == "readback_mismatch"
+        told, _ = await whole.commit("file", "create_template", template, path="t.md", markdown="x")
+        assert told["error"]["code"] == "readback_mismatch"
+
+
 # --- one of each ---
 
 
