@@ -18,6 +18,7 @@ from kernel.extension.bridge import Bridge
 from kernel.host.embedded import EmbeddedHost
 from kernel.host.limits import READ_REQUESTS_MAX
 from kernel.safety.policy import Effect
+from kernel.safety.short_hashes import is_digest
 from kernel.tools import help as help_pages
 from kernel.tools.context import Handling, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
@@ -393,3 +394,39 @@ async def test_checking_a_package_asks_the_host_nothing_and_takes_no_path(
 
 async def _checked(notes: Notes, package: dict[str, Any]) -> None:
     assert not (await notes.raw("extension", {"action": "validate_package", "package": package})).is_error
+
+
+# --- exports ---
+
+
+async def test_the_hashes_of_a_snapshot_are_whole(tmp_path: Path) -> None:
+    """R59: those of scope, inventory, metadata and contents, and the cursor made of them."""
+    async with open_notes(tmp_path, strict=True) as notes:
+        box = await notes.memory.notebook("Nb")
+        ids = [await notes.memory.document(box, f"/{name}", name) for name in "ab"]
+        page = await notes.call("file", "export_markdown_snapshot", notebookID=box, documentIDs=ids, limit=1)
+        document = page["documents"][0]
+        hashes = [page["scope"]["scopeHash"], page["inventoryHash"], document["metadataHash"], document["contentHash"]]
+        assert all(is_digest(one) for one in hashes)
+        following = await notes.call(
+            "file",
+            "export_markdown_snapshot",
+            notebookID=box,
+            documentIDs=ids,
+            limit=1,
+            cursor=page["page"]["nextCursor"],
+        )
+        assert following["documents"][0]["id"] == ids[1]
+
+
+async def test_a_client_of_the_endpoint_is_told_where_to_fetch_its_export(tmp_path: Path) -> None:
+    """R195, R197: the file stays with the host; nothing is saved for the client, and nothing is guaranteed."""
+    async with open_notes(tmp_path, strict=True) as notes:
+        await notes.host.write_file("/data/assets/a.txt", b"a")
+        asked = {"action": "export_resources", "paths": ["/data/assets/a.txt"], "delivery": "download"}
+        told = (await notes.raw("file", asked)).structured or {}
+        assert told["delivery"] == "download"
+        assert told["safety"]["writeSafetyGuaranteed"] is False
+        content = await notes.host.read_file(told["downloadPath"])
+        assert content is not None
+        assert content.startswith(b"PK")
