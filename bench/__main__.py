@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from bench import writes
 from tests.wire.toolbox import Missing, python_with
 
 CONNECTIONS: Final = 16
@@ -61,7 +62,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--seconds", type=int, default=4, help="length of one measurement")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--workload", choices=["trivial", *writes.WORKLOADS], default="trivial")
     options = parser.parse_args()
+    if options.workload != "trivial":
+        measure_writes(options.workload, options.seconds, options.rounds)
+        return
     if shutil.which("wrk") is None:
         sys.exit("wrk is missing: install it with your system's package manager (Debian: apt-get install wrk)")
     peers: list[Peer] = []
@@ -81,6 +86,17 @@ def main() -> None:
         for peer in peers:
             peer.process.send_signal(signal.SIGTERM)
             peer.process.wait(timeout=30)
+
+
+def measure_writes(workload: str, seconds: int, rounds: int) -> None:
+    """The kernel alone, beside the disk it writes to."""
+    peer = start_kernel()
+    try:
+        wait_until_ready(peer)
+        writes.run(workload, peer.url, seconds=seconds, rounds=rounds)
+    finally:
+        peer.process.send_signal(signal.SIGTERM)
+        peer.process.wait(timeout=30)
 
 
 def start_kernel() -> Peer:
