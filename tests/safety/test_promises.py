@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import gc
 import hashlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -296,14 +296,17 @@ async def test_a_notebook_or_template_that_is_not_there_afterwards_is_a_mismatch
 # --- one of each ---
 
 
+OWNED = re.compile(r"(?<![\w.])(WriteCoordinator|Leases|Ledger|ShortHashes)\(")
+
+
 def constructions() -> dict[str, set[str]]:
     """Which modules of the kernel make a coordinator, a lease pool, a ledger or a short-hash pool."""
     found: dict[str, set[str]] = {}
     for path in KERNEL.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-                if node.func.id in ("WriteCoordinator", "Leases", "Ledger", "ShortHashes"):
-                    found.setdefault(node.func.id, set()).add(str(path.relative_to(KERNEL)))
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if not line.startswith("class "):
+                for made in OWNED.findall(line):
+                    found.setdefault(made, set()).add(str(path.relative_to(KERNEL)))
     return found
 
 
