@@ -314,6 +314,8 @@ class Workspace:
 
     def take_events(self) -> list[Event]:
         """What has been told since the last time, then what it means for documents and references."""
+        if not (self._events or self._saved or self._recounted):
+            return []
         events, self._events = self._events, []
         events += document_notices(self, self._saved)
         events += ref_count_notices(self, self._recounted)
