@@ -24,7 +24,7 @@ def open_notes(tmp_path: Path) -> OpenNotes:
         limits = httpx.Limits(max_connections=400)
         async with (
             running_kernel(tmp_path / "workspace", "--emulator-controls", *options) as kernel,
-            httpx.AsyncClient(timeout=30, limits=limits) as http,
+            httpx.AsyncClient(timeout=90, limits=limits) as http,
         ):
             yield await make_notes(kernel, http)
 

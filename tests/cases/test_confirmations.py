@@ -76,7 +76,7 @@ async def test_f05_a_state_is_worth_nothing_to_anybody_else(open_notes: OpenNote
 
 
 async def test_f05_a_state_ends_with_its_five_minutes_and_with_its_process(tmp_path: Path) -> None:
-    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
         notes = await make_notes(await start("--emulator-controls"), http)
         x, _ = await two_documents(notes)
         late = await asked(notes, x)

@@ -38,7 +38,7 @@ async def raw_status(notes: Notes, head: str) -> tuple[int, str]:
     async with stream:
         await stream.send_all(f"{head}Connection: close\r\n\r\n".encode())
         answer = b""
-        with trio.fail_after(10):
+        with trio.fail_after(90):
             while piece := await stream.receive_some():
                 answer += piece
     return int(answer.split()[1]), answer.decode()

@@ -22,7 +22,7 @@ UPDATE = "block/updateBlock"
 
 async def until_queue(notes: Notes, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Wait until /health shows a queue of which ``is_so`` holds."""
-    with trio.fail_after(20):
+    with trio.fail_after(90):
         while True:
             queue = dict((await notes.health())["queue"])
             if is_so(queue):
@@ -55,7 +55,7 @@ class Calls:
         self._nursery.start_soon(run)
 
     async def answer(self, name: Any) -> dict[str, Any]:
-        with trio.fail_after(20):
+        with trio.fail_after(90):
             await self._answered[name].wait()
         return self.results[name]
 
@@ -213,7 +213,7 @@ async def test_a15_the_129th_call_is_refused_and_dropped_ones_make_room(open_not
             for _ in range(50 - queue["cancelledRunning"]):
                 nursery.start_soon(call, trio.CancelScope())
             await until(notes, inFlight=128)
-            with trio.fail_after(30):
+            with trio.fail_after(90):
                 while len(finished) < 128 - queue["cancelledRunning"]:
                     await notes.release(READ)
                     await trio.sleep(0.02)

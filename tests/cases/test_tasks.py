@@ -71,7 +71,7 @@ async def test_a18_a_result_is_kept_for_ten_minutes(open_notes: OpenNotes) -> No
 
 async def test_a18_a_restart_forgets_results(tmp_path: Path) -> None:
     """A18 (d)."""
-    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
         notes = await make_notes(await start(), http)
         task = fresh()
         await call_task(notes, task, "system", "get_version")

@@ -19,7 +19,7 @@ UPDATE = "block/updateBlock"
 
 async def test_g01_a_lost_answer_is_replayed_and_never_written_again(tmp_path: Path) -> None:
     """Repeat, other arguments, a spare request id, in parallel, after a restart: one host write per block."""
-    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
         kernel = await start("--emulator-controls")
         notes = await make_notes(kernel, http)
         change = {"id": notes.ids["P1"], "dataType": "markdown", "data": "new"}

@@ -39,7 +39,7 @@ EXPECTED = {
 
 async def crash_and_replay(workspace: Path, point: str) -> tuple[str, str]:
     """Kill at ``point`` during one commit, restart, send the same commit: what it says, and the block's text."""
-    async with kernels(workspace) as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(workspace) as start, httpx.AsyncClient(timeout=90) as http:
         kernel = await start("--emulator-controls")
         notes = await make_notes(kernel, http)
         commit = await preflight(notes, "block", "update", id=notes.ids["P1"], dataType="markdown", data="new")
@@ -86,7 +86,7 @@ async def test_three_hundred_kills_at_alternating_points(tmp_path: Path) -> None
     """300 rounds on one workspace: after each kill the workspace opens, and the write is there once or not at all."""
     points = list(EXPECTED)
     workspace = tmp_path / "workspace"
-    async with kernels(workspace) as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(workspace) as start, httpx.AsyncClient(timeout=90) as http:
         kernel = await start("--emulator-controls")
         notes = await make_notes(kernel, http)
         text = await notes.text("P1")

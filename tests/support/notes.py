@@ -12,7 +12,7 @@ import trio
 from tests.support.client import McpClient
 from tests.support.process import KernelProcess
 
-HELD_S_MAX = 20.0
+HELD_S_MAX = 90.0
 STORAGE = "/data/storage/petal/siyuan-plugins-mcp-sisyphus"
 
 

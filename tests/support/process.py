@@ -14,8 +14,8 @@ from typing import Any
 
 import trio
 
-READY_S_MAX = 30.0
-END_S_MAX = 20.0
+READY_S_MAX = 120.0
+END_S_MAX = 90.0
 
 
 @dataclass

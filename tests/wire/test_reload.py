@@ -21,7 +21,7 @@ UPDATE = "block/updateBlock"
 
 
 async def test_a_restart_forgets_what_was_in_memory(tmp_path: Path) -> None:
-    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
         notes = await make_notes(await start(), http)
         await notes.client.open()
         session, task = notes.client.session, fresh()
@@ -48,7 +48,7 @@ async def test_a_restart_forgets_what_was_in_memory(tmp_path: Path) -> None:
 
 
 async def test_a_write_in_doubt_at_the_end_is_in_doubt_after_it_and_the_queue_behind_it_is_gone(tmp_path: Path) -> None:
-    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=20) as http:
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
         notes = await make_notes(await start("--emulator-controls"), http)
         first = await preflight(notes, "block", "update", id=notes.ids["P1"], dataType="markdown", data="first")
         second = await preflight(notes, "block", "update", id=notes.ids["P2"], dataType="markdown", data="second")
@@ -57,7 +57,7 @@ async def test_a_write_in_doubt_at_the_end_is_in_doubt_after_it_and_the_queue_be
             nursery.start_soon(send_and_lose, notes, first)
             await notes.wait_held(UPDATE)
             nursery.start_soon(send_and_lose, notes, second)
-            with trio.fail_after(20):
+            with trio.fail_after(90):
                 while (await notes.health())["queue"]["exclusiveQueued"] != 1:  # noqa: ASYNC110 - another process
                     await trio.sleep(0.01)
             notes.kernel.kill()

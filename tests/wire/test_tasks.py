@@ -26,7 +26,7 @@ UPDATE = "block/updateBlock"
 async def notes(tmp_path: Path) -> AsyncIterator[Notes]:
     async with (
         running_kernel(tmp_path / "workspace", "--emulator-controls") as kernel,
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=90) as http,
     ):
         yield await make_notes(kernel, http)
 
@@ -44,7 +44,7 @@ class Pending:
 
 
 async def until_state(notes: Notes, task: str, state: str) -> dict[str, Any]:
-    with trio.fail_after(20):
+    with trio.fail_after(90):
         while (told := await control(notes, task, "status"))["state"] != state:  # noqa: ASYNC110 - another process
             await trio.sleep(0.01)
     return told
@@ -99,7 +99,7 @@ async def test_a_call_with_a_task_id_outlives_its_connection(notes: Notes, nurse
     task = fresh()
     with trio.CancelScope() as scope:
         nursery.start_soon(leave_when_held, notes, scope)
-        async with httpx.AsyncClient(timeout=30) as leaving:
+        async with httpx.AsyncClient(timeout=90) as leaving:
             await call_task(notes, task, "block", "get_kramdown", http=leaving, id=notes.ids["P1"])
     assert scope.cancelled_caught
     assert (await control(notes, task, "result"))["state"] == "running"

@@ -24,7 +24,7 @@ UPLOAD = "asset/upload"
 async def notes(tmp_path: Path) -> AsyncIterator[Notes]:
     async with (
         running_kernel(tmp_path / "workspace", "--emulator-controls") as kernel,
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=90) as http,
     ):
         yield await make_notes(kernel, http)
 
