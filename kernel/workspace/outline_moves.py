@@ -17,9 +17,7 @@ ONLY_TOP_LEVEL: Final = (
     "The current drag-and-drop heading is located in the container block and the drag-and-drop operation cannot be "
     "performed"
 )
-ONLY_TO_TOP_LEVEL: Final = (
-    "The target heading is located in the container block and cannot be used as a drop point"
-)
+ONLY_TO_TOP_LEVEL: Final = "The target heading is located in the container block and cannot be used as a drop point"
 NOT_INTO_ITSELF: Final = "Drag to its subheading is not supported"
 
 
