@@ -107,6 +107,7 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
             lambda ticket: scheduler.boundary(ticket, bound_s=settings.commit_bound_s),
             coordinator=coordinator,
             default_level=_LEVELS[settings.default_permission],
+            retries_reads=not settings.host_url,
         )
         official = OfficialMCP(kernel)
         bridge = parts.more["extension"] = Bridge(_official_endpoint(settings, kernel, official), clock)

@@ -61,6 +61,8 @@ class ToolParts:
     coordinator: Coordinator | None = None
     default_level: Level = Level.WRITE
     transport: str = "kernel"
+    # False for a host that sends reads again by itself: two layers of retries would multiply.
+    retries_reads: bool = True
     # Further parts for handlers, by name: uploads, extension, feedback.
     more: dict[str, Any] = field(default_factory=dict)
 
@@ -254,7 +256,8 @@ class Tools:
         if call.policy.is_read:
             deadline = parts.clock.now() + options.read_timeout_ms / 1000
             budget = ReadBudget(options.read_requests_max, options.read_mib_max * 1024 * 1024, deadline=deadline)
-        host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=options.read_retries)
+        retries = options.read_retries if parts.retries_reads else 0
+        host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=retries)
         permissions = await self.files.permissions(parts.host)
         more = {"statistics": self.statistics, **parts.more}
         if parts.coordinator is not None:
