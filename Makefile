@@ -19,7 +19,7 @@ $(STAMP): requirements.lock pyproject.toml
 	touch $(STAMP)
 
 serve: setup
-	$(BIN)/python -m kernel serve $(ARGS)
+	@$(BIN)/python -m kernel serve $(ARGS)
 
 fmt: setup
 	$(BIN)/ruff check --fix --quiet kernel scheduler tests bench || true

@@ -140,7 +140,7 @@ def _fault_plan(settings: Settings) -> FaultPlan:
         return FaultPlan()
     try:
         return FaultPlan.of(read_plan(settings.faults.read_text(encoding="utf-8")))
-    except PlanInvalid as error:
+    except (PlanInvalid, OSError, UnicodeDecodeError) as error:
         raise StartRefused(f"{settings.faults}: {error}") from None
 
 
@@ -228,9 +228,12 @@ def _http_configuration(content: bytes | None) -> Configuration:
 def run_app(settings: Settings) -> int:
     """Serve until a signal; the exit code. What cannot start says why in one line on standard error."""
     logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    # Request lines of the client library carry URLs: they are the operator's only when asked for.
-    logging.getLogger("httpx").setLevel(logging.WARNING)
+    # What the client library logs carries URLs, cookies and headers of another kernel: never here.
+    for library in ("httpx", "httpcore"):
+        logging.getLogger(library).setLevel(logging.WARNING)
     try:
+        # Notes are their owner's: a folder that we make is nobody else's to read.
+        settings.workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
         with _owned(settings) as locks:
             trio.run(_serve, settings, locks)
     except (StartRefused, OSError) as error:
@@ -283,7 +286,7 @@ async def _end_on_signal(app: App, *, task_status: trio.TaskStatus[None] = trio.
         async for _ in signals:
             break
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_end_at_once_on_signal, signals)
+            nursery.start_soon(_end_at_once_on_signal, signals, app.settings)
             app.endpoint.close()
             end_streams(app.kernel)
             await app.scheduler.drain(trio.current_time() + DRAIN_S)
@@ -291,8 +294,10 @@ async def _end_on_signal(app: App, *, task_status: trio.TaskStatus[None] = trio.
             nursery.cancel_scope.cancel()
 
 
-async def _end_at_once_on_signal(signals: AsyncIterator[int]) -> None:
+async def _end_at_once_on_signal(signals: AsyncIterator[int], settings: Settings) -> None:
     async for number in signals:
+        if settings.removes_workspace:
+            shutil.rmtree(settings.workspace, ignore_errors=True)
         # Not sys.exit: nothing may be waited for, not even a thread.
         os._exit(128 + number)
 

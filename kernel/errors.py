@@ -227,7 +227,7 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
         False,
         "The note kernel's answer was not understood: check its version and address.",
     ),
-    ("internal_error", "internal_error", False, "A fault of this server: report it with the request id in the log."),
+    ("internal_error", "internal_error", False, "A fault of this server: report it with what its log says."),
     # --- transfers, templates, files ---
     (
         "upload_source_expired",

@@ -6,6 +6,7 @@ import ipaddress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 DEFAULT_PORT: Final = 6806
 DEFAULT_HOST: Final = "127.0.0.1"
@@ -57,6 +58,12 @@ class Settings:
         if not is_loopback(self.host) and not self.access_code:
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set an access code (SISYPHUS_ACCESS_CODE) first"
+            )
+        if self.host_url and urlsplit(self.host_url).scheme not in ("http", "https"):
+            raise SettingsError(f"--host-url {self.host_url} is not an address: write http://127.0.0.1:6806")
+        if self.working_dir is not None and not self.working_dir.is_dir():
+            raise SettingsError(
+                f"--wd {self.working_dir} is no folder: give the folder that holds stage/ and appearance/"
             )
         for name, value, low in (
             ("--read-slots", self.read_slots, 1),

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from kernel.ids import SystemIds
 from kernel.settings import COMMIT_BOUND_S, DEFAULT_HOST, DEFAULT_PORT, Settings, SettingsError, parse_duration_s
 
 ACCESS_CODE_VARIABLE: Final = "SISYPHUS_ACCESS_CODE"
@@ -29,24 +30,38 @@ _TRUE_FALSE: Final = click.Choice(["true", "false"])
 @click.option("--wd", "working_dir", type=click.Path(path_type=Path), help="A real distribution's folder (stage/, …).")
 @click.option("--readonly", default="false", type=_TRUE_FALSE, help="Refuse writes through /api.")
 @click.option("--accessAuthCode", "access_code", default="", help=f"Access code (better: {ACCESS_CODE_VARIABLE}).")
-@click.option("--access-code-file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option("--lang", "language", default="en", show_default=True)
+@click.option("--access-code-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Its file.")
+@click.option("--lang", "language", default="en", show_default=True, help="Language of the kernel's messages.")
 @click.option("--mode", default="prod", hidden=True)
 @click.option("--ssl", default="false", type=_TRUE_FALSE, hidden=True)
-@click.option("--default-permission", type=click.Choice(["none", "r", "rw", "rwd"]), default="rw", show_default=True)
+@click.option(
+    "--default-permission",
+    type=click.Choice(["none", "r", "rw", "rwd"]),
+    default="rw",
+    show_default=True,
+    help="Right on a notebook without a setting.",
+)
 @click.option("--index-lag", default="0s", show_default=True, help="How far the SQL index lags (3s as the kernel).")
-@click.option("--disconnect", type=click.Choice(["cancel", "ignore"]), default="cancel", show_default=True)
+@click.option(
+    "--disconnect",
+    type=click.Choice(["cancel", "ignore"]),
+    default="cancel",
+    show_default=True,
+    help="What a modern client's leaving does.",
+)
 @click.option("--allowed-host", "allowed_hosts", multiple=True, help="A further Host header to accept.")
 @click.option("--allow-egress", is_flag=True, help="Let cloud, bazaar and web endpoints reach the network.")
 @click.option("--faults", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="A fault plan file.")
 @click.option("--emulator-controls", is_flag=True, help="Serve /emulator/faults and /emulator/clock.")
-@click.option("--read-slots", type=int, default=4, show_default=True)
-@click.option("--mutation-slots", type=int, default=1, show_default=True)
-@click.option("--admitted-max", type=int, default=128, show_default=True)
+@click.option("--read-slots", type=int, default=4, show_default=True, help="Reads at once.")
+@click.option("--mutation-slots", type=int, default=1, show_default=True, help="Mutations at once.")
+@click.option("--admitted-max", type=int, default=128, show_default=True, help="Requests admitted at once.")
 @click.option(
     "--commit-bound", default=f"{COMMIT_BOUND_S:g}s", show_default=True, help="Bound of one write's boundary."
 )
-@click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning")
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="warning", show_default=True
+)
 @click.option("--conformance-fixtures", is_flag=True, help="Serve the test-only fixtures instead of the tools.")
 def serve_command(**options: Any) -> None:
     """Run the kernel until SIGINT or SIGTERM; a second signal ends it at once."""
@@ -72,14 +87,16 @@ def settings_from(options: dict[str, Any]) -> Settings:
     workspace = options.pop("workspace")
     if is_ephemeral and workspace is not None:
         raise SettingsError("--ephemeral makes a workspace of its own: leave --workspace out")
-    if is_ephemeral:
-        workspace = Path(tempfile.mkdtemp(prefix="sisyphus-kernel-"))
     code_file = options.pop("access_code_file")
     code = options.pop("access_code") or os.environ.get(ACCESS_CODE_VARIABLE, "")
     if code_file is not None:
-        code = code_file.read_text(encoding="utf-8").strip()
+        try:
+            code = code_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"--access-code-file {code_file} cannot be read: {error}") from None
     return Settings(
-        workspace=(workspace or default_workspace()).absolute(),
+        # An ephemeral workspace is named here and made when the settings hold (run_app).
+        workspace=(ephemeral_workspace() if is_ephemeral else workspace or default_workspace()).absolute(),
         access_code=code,
         host_token=options.pop("host_token") or os.environ.get(HOST_TOKEN_VARIABLE, ""),
         is_readonly=options.pop("readonly") == "true",
@@ -91,6 +108,11 @@ def settings_from(options: dict[str, Any]) -> Settings:
         removes_workspace=is_ephemeral,
         **options,
     )
+
+
+def ephemeral_workspace() -> Path:
+    """A name in the temporary folder that nothing has yet."""
+    return Path(tempfile.gettempdir()) / f"sisyphus-kernel-{os.getpid()}-{SystemIds().text(8)}"
 
 
 def default_workspace() -> Path:

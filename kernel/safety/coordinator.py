@@ -3,7 +3,7 @@
 A commit, top to bottom::
 
     request id known, same call? ── replay, if it was begun before
-    credential ── lease ── probe again, compare 256 bits
+    credential well-formed? ── probe again ── lease resolved, all 256 bits compared
     ═══ gate.enter_commit: last cancel check, the mark; then, with no checkpoint, the id and the lease are claimed
     ledger: executing ── host write, once ── read-back ── verdict ── ledger: end state ── receipt
 

@@ -26,7 +26,7 @@ def errors_page() -> str:
         "",
         "Printed from `kernel/errors.py`. A failed tool call is a result with `isError:true` whose `structuredContent.error`",
         "(the same JSON is the text) has `type`, `code`, `message`, `nextStep` and `safeToRetry`; `safeToRetry` means: the",
-        "same call, unchanged. JSON-RPC errors are another level: see `docs/protocol.md`.",
+        "same call, unchanged. JSON-RPC errors are another level: their table is in `kernel/mcp/jsonrpc.py`.",
         "",
         "| code | type | safe to retry | what to do next |",
         "|---|---|---|---|",
