@@ -14,7 +14,7 @@ Whoever is cancelled before the mark has used up nothing: id and lease stay good
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from kernel.clock import Clock
 from kernel.errors import ToolError
@@ -34,6 +34,11 @@ from kernel.safety.short_hashes import ShortHashes, credential_hex
 from kernel.safety.submission import arguments_digest, checked_request_id, rejected
 from kernel.safety.write import WriteState
 from scheduler.commit import CommitOverrun
+
+# How a probe or a permission check says that its target does not exist.
+_NOT_THERE: Final = frozenset(
+    {"api_error", "not_found", "block_not_found", "document_not_found", "notebook_not_found", "av_not_found"}
+)
 
 
 class WriteCoordinator:
@@ -91,7 +96,10 @@ class WriteCoordinator:
         if row.state is not WriteState.ISSUED:
             return self._replay(row)
         self._check_credential(intent)
-        _, state = await self._guarded_look(intent)
+        try:
+            _, state = await self._guarded_look(intent)
+        except (ToolError, HostApiError) as error:
+            raise self._gone(intent, row, error) from error
         lease = None if intent.precondition is Precondition.NONE else self._lease_on(intent, row, state)
         await self._visit("commit.checked")
         gate.enter_commit()
@@ -102,6 +110,14 @@ class WriteCoordinator:
         except CommitOverrun as overrun:
             commit.abandon()
             raise in_doubt_error(row.request_id, str(overrun), **commit.known) from overrun
+
+    async def was_begun(self, request_id: str) -> bool:
+        """Whether the ledger knows this id as one that has started a write, in whatever way it ended."""
+        try:
+            row = await self.ledger.find(request_id)
+        except LedgerUnavailable as error:
+            raise ToolError("write_ledger_unavailable", str(error), outer=rejected()) from error
+        return row is not None and row.state not in (WriteState.ISSUED, WriteState.EXPIRED)
 
     async def observe(self, intent: Intent) -> tuple[Observation, str]:
         """The live state and its full digest ("" for an addition, which has none)."""
@@ -208,6 +224,21 @@ class WriteCoordinator:
                 revalidateRequired=True,
             )
         return lease
+
+    def _gone(self, intent: Intent, row: Row, error: ToolError | HostApiError) -> Exception:
+        """A target that could be read for the preflight and is not there any more has changed (R91)."""
+        says_so = isinstance(error, HostApiError) or error.code in _NOT_THERE
+        lease = self._find_lease(intent, row) if says_so else None
+        if lease is None:
+            return error
+        self.leases.take(lease)
+        return ToolError(
+            "state_changed",
+            f"The target of the preflight is not there any more: {error.message}",
+            outer=rejected(),
+            expectedHash=self.pool.short(lease.digest),
+            revalidateRequired=True,
+        )
 
     def _find_lease(self, intent: Intent, row: Row) -> Lease | None:
         expected = self.pool.resolve(intent.credential)

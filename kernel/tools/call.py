@@ -277,7 +277,18 @@ class Tools:
                 # A handler that swallowed the excess must not pass a part off as the whole (R270).
                 context.host.budget.check()
             return found
+        await self._refuse_known_id(call)
         return await self._behind_boundary(call, handling, context, ticket)
+
+    async def _refuse_known_id(self, call: Asked) -> None:
+        """A request id that was used while strict mode was on never writes again after it went off (R85)."""
+        request_id = call.submitted.get("requestId")
+        known = getattr(self.parts.coordinator, "was_begun", None)
+        if call.policy.is_mutation and isinstance(request_id, str) and known is not None and await known(request_id):
+            message = (
+                f"The request id {request_id} was already used while strict safe writes were on: nothing was done."
+            )
+            raise ToolError("strict_mode_disabled", message, outer={"writeAttempted": False, "writeExecuted": False})
 
     async def _behind_boundary(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
         """External effects, and writes without strict mode: once, past the last cancel check, without a guarantee."""
@@ -322,7 +333,7 @@ class Tools:
             call.policy.precondition,
             probe,
             guard=(lambda: guard(context, call.arguments)) if guard is not None else None,
-            request_id=_text_or_none(submitted.get("requestId")),
+            request_id=_request_id(submitted.get("requestId")),
             credential=_text_or_none(submitted.get(field_name) or submitted.get("expectedHash")),
             confirm=handling.confirms(context, call.arguments) if handling.confirms is not None else None,
             writes_sent=(lambda: scoped.writes_sent) if isinstance(scoped, ScopedHost) else None,
@@ -383,6 +394,11 @@ def _forwarding(name: str) -> Handling:
 
 def _as_written(value: Any) -> Written:
     return value if isinstance(value, Written) else Written(dict(value))
+
+
+def _request_id(value: Any) -> str | None:
+    """As submitted; what is no text is kept in a form that no request id has, so that it is refused as malformed."""
+    return value if value is None or isinstance(value, str) else f"#{value!r}"
 
 
 def _text_or_none(value: Any) -> str | None:

@@ -171,7 +171,7 @@ def _is_origin(text: str) -> bool:
 
 
 def _object(content: bytes | None) -> dict[str, Any] | None:
-    if content is None or not content.strip():
+    if content is None:
         return {}
     try:
         parsed = json.loads(content)

@@ -89,7 +89,7 @@ def read_permissions(content: bytes | None, default: Level) -> Permissions:
     Raises:
         PermissionsUnreadable: not a JSON object.
     """
-    if content is None or not content.strip():
+    if content is None:
         return Permissions({}, default)
     try:
         parsed: Any = json.loads(content)

@@ -144,12 +144,9 @@ def confirmation(call: Asked) -> Confirmation | None:
     needs_it = action.is_dangerous or (action.key == "file.export_resources" and "outputPath" in call.arguments)
     if not needs_it or call.is_preflight:
         return None
-    operation = {
-        "tool": action.tool,
-        "action": action.name,
-        "arguments": call.arguments,
-        "safety": dict(call.submitted),
-    }
+    # Business arguments only: another request id or spelling of a hash is still the same operation, so it neither opens
+    # a second way past a pending question nor needs a second answer to it (R123).
+    operation = {"tool": action.tool, "action": action.name, "arguments": call.arguments}
     shown = json.dumps(call.arguments, ensure_ascii=False)
     if len(shown) > FORM_ARGUMENT_CHARS_MAX:
         shown = shown[:FORM_ARGUMENT_CHARS_MAX] + "…"

@@ -15,6 +15,10 @@ from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFil
 IN_PLACE_BYTES_MAX: Final = 4096
 
 
+# Nothing lies under a name that the file system cannot have.
+_IMPOSSIBLE_NAMES: Final = frozenset({errno.ENAMETOOLONG, errno.ELOOP, errno.EINVAL})
+
+
 class DiskBackend:
     """A folder on disk."""
 
@@ -36,6 +40,10 @@ class DiskBackend:
             found = os.stat(self.absolute(path))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as error:
+            if error.errno in _IMPOSSIBLE_NAMES:
+                return None
+            raise
         is_dir = os.path.isdir(self.absolute(path))
         return FileStat(path.rpartition("/")[2], is_dir, 0 if is_dir else found.st_size, found.st_mtime)
 

@@ -156,3 +156,19 @@ async def test_a_confirmed_call_is_still_checked_and_a_replay_is_confirmed_anew(
         await notes.put_file(f"{folder}/notebookPermissions", json.dumps({notes.ids["NB"]: "r"}))
         assert code_of((await call(notes, x, more=sent))["result"]) == "permission_denied"
         assert "X" in await documents(notes)
+
+
+async def test_a_pending_question_is_not_dodged_by_other_safety_fields(open_notes: OpenNotes) -> None:
+    """Another request id, another spelling of the hash, the other era: the operation is the same (R123)."""
+    async with open_notes() as notes:
+        x, _ = await two_documents(notes)
+        await asked(notes, x)
+        other = await preflight(notes, "fs", "rm", path="/Box/X")
+        shouted = {**x, "expectedStateHash": x["expectedStateHash"].upper()}
+        for commit in (x, other, shouted, {**x, "validateOnly": False}):
+            result = await notes.client.tool("fs", "rm", confirm=True, **commit)
+            assert code_of(result) == "confirmation_invalid", commit
+        await notes.client.open()
+        result = await notes.client.tool("fs", "rm", era="old", confirm=True, **other)
+        assert code_of(result) == "confirmation_invalid"
+        assert "X" in await documents(notes)

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from tests.cases.conftest import OpenNotes
-from tests.support.notes import code_of, make_notes, preflight, same_notes
+from tests.support.notes import STORAGE, code_of, make_notes, preflight, same_notes
 from tests.support.process import kernels
 
 pytestmark = pytest.mark.wire
@@ -112,3 +112,49 @@ async def test_g04_the_digest_does_not_see_order_or_times(open_notes: OpenNotes)
         commit = await preflight(notes, "block", "set_attrs", id=notes.ids["P1"], attrs={"memo": "m"})
         await notes.api(UPDATE, id=notes.ids["P1"], dataType="markdown", data=kramdown)
         assert code_of(await notes.client.tool("block", "set_attrs", **commit)) is None
+
+
+async def test_a_target_that_was_deleted_after_the_preflight_has_changed(open_notes: OpenNotes) -> None:
+    """Not the kernel's own error: state_changed, and the lease is gone (R91)."""
+    async with open_notes() as notes:
+        commit = await preflight(notes, "block", "update", id=notes.ids["P1"], dataType="markdown", data="new")
+        await notes.api("block/deleteBlock", id=notes.ids["P1"])
+        refused = await notes.client.tool("block", "update", **commit)
+        assert code_of(refused) == "state_changed"
+        assert refused["structuredContent"]["writeAttempted"] is False
+
+
+async def test_an_id_used_in_strict_mode_never_writes_again_without_it(open_notes: OpenNotes) -> None:
+    """Switching strict mode off must not turn a lost answer's repetition into a second block."""
+    async with open_notes() as notes:
+        added = {"dataType": "markdown", "data": "ONCE", "parentID": notes.ids["D"]}
+        commit = await preflight(notes, "block", "append", **added)
+        assert code_of(await notes.client.tool("block", "append", **commit)) is None
+        await notes.put_file(f"{STORAGE}/mcpToolsConfig", '{"writeSafety": {"strictMode": false}}')
+        assert code_of(await notes.client.tool("block", "append", **commit)) == "strict_mode_disabled"
+        kramdown = (await notes.api("block/getBlockKramdown", id=notes.ids["D"]))["kramdown"]
+        assert kramdown.count("ONCE") == 1
+        direct = await notes.client.tool("block", "append", **added)
+        assert direct["structuredContent"]["safety"]["writeSafetyGuaranteed"] is False
+
+
+async def test_a_stop_during_a_hung_host_write_answers_and_ends(tmp_path: Path) -> None:
+    """SIGTERM: the call is answered at its bound, the process ends with 0, the next start says unknown."""
+    async with kernels(tmp_path / "workspace") as start, httpx.AsyncClient(timeout=90) as http:
+        kernel = await start("--emulator-controls", "--commit-bound", "300ms")
+        notes = await make_notes(kernel, http)
+        commit = await preflight(notes, "block", "update", id=notes.ids["P1"], dataType="markdown", data="new")
+        await notes.hold(UPDATE)
+        async with trio.open_nursery() as nursery:
+            codes: list[str | None] = []
+
+            async def send() -> None:
+                codes.append(code_of(await notes.client.tool("block", "update", **commit)))
+
+            nursery.start_soon(send)
+            await notes.wait_held(UPDATE)
+            assert await kernel.stop() == 0
+        assert codes == ["outcome_unknown"]
+        notes = await same_notes(await start(), http, notes.ids)
+        assert code_of(await notes.client.tool("block", "update", **commit)) == "outcome_unknown"
+        assert await notes.kernel.stop() == 0

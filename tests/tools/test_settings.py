@@ -39,10 +39,10 @@ def test_switches_of_tool_and_action_are_followed() -> None:
 
 
 def test_a_broken_settings_file_is_not_guessed_and_a_broken_http_file_leaves_defaults() -> None:
-    for bad in (b"{", b"[]", b'"x"'):
+    for bad in (b"{", b"[]", b'"x"', b"", b" "):
         with pytest.raises(ConfigurationUnreadable):
             read_configuration(bad, None)
-    assert read_configuration(b"", b"{bad").options.read_requests_max == 128
+    assert read_configuration(None, b"{bad").options.read_requests_max == 128
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,10 @@ def test_an_error_answer_saved_as_permissions_names_no_notebook() -> None:
     assert permissions.as_file() == b"{}"
 
 
-def test_a_missing_or_empty_file_is_the_default_and_a_broken_one_an_error() -> None:
+def test_a_missing_file_is_the_default_and_a_broken_or_cut_one_an_error() -> None:
+    """A write that was cut to nothing must not open what was closed."""
     assert read_permissions(None, Level.WRITE).of(NB) is Level.WRITE
-    assert read_permissions(b"  ", Level.READ).of(NB) is Level.READ
-    for bad in (b"{bad", b"[]"):
+    for bad in (b"{bad", b"[]", b"", b"  "):
         with pytest.raises(PermissionsUnreadable):
             read_permissions(bad, Level.WRITE)
 

@@ -193,7 +193,8 @@ async def test_other_tasks_get_a_turn_after_every_step_of_hashing(nursery: trio.
 
     nursery.start_soon(count)
     await world.upload(b"x" * (10 * HASH_STEP_BYTES))
-    assert turns >= 10
+    # Ten steps have nine gaps; in the last batch of tasks either may come first.
+    assert turns >= 9
     nursery.cancel_scope.cancel()
 
 
