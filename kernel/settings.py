@@ -55,7 +55,8 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 <= self.port <= 65_535:
             raise SettingsError(f"--port {self.port} is not a port: use 0 (any free one) to 65535")
-        if not is_loopback(self.host) and not self.access_code:
+        # An empty address binds the loopback one; a literal may come in the brackets that a URL gives it.
+        if not is_loopback(self.host.strip("[]") or "localhost") and not self.access_code:
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set an access code (SISYPHUS_ACCESS_CODE) first"
             )
@@ -79,11 +80,11 @@ class Settings:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address or name reaches only this machine."""
-    if host in ("localhost", "") or host.endswith(".localhost"):
+    """Whether a host name or address literal can only mean this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
         return True
     try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
+        return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
 

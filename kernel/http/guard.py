@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from kernel.http.reply import plain
+from kernel.settings import is_loopback
 from kernel.wire import Response
 
 _AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._-]+))(?::(\d{1,5})?)?")
@@ -41,16 +42,6 @@ def split_authority(authority: str) -> str | None:
     if found is None or int(found[3] or 0) > _PORT_MAX:
         return None
     return (found[1] or found[2]).lower().removesuffix(".") or None
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address literal can only mean this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def is_loopback_origin(origin: str) -> bool:
