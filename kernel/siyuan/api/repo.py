@@ -5,15 +5,19 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import mimetypes
 import posixpath
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.dispatch import RawAnswer
+from kernel.workspace import sy
 from kernel.workspace.blockmap import head_of
 from kernel.workspace.documents import Refusal
 from kernel.workspace.durations import file_size
+from kernel.workspace.intake import dom_of_blocks
+from kernel.workspace.render.kramdown import render_kramdown
 from kernel.workspace.snapshots import (
     Snapshot,
     SnapshotFile,
@@ -44,6 +48,8 @@ _BAD_KEY: Final = "The key is not recognized, please confirm that the copied key
 _CLOSE: Final = {"closeTimeout": 5000}
 _KEY_BYTES: Final = 32
 _PAGE_SIZE: Final = 32
+_LARGE_DOCUMENT_BYTES: Final = 1 << 20
+_FOLDS: Final = ("fold", "heading-fold")
 _FIRST: Final = "[Init] Init local data repo"
 
 
@@ -255,14 +261,29 @@ def _file(call: Call) -> SnapshotFile:
 
 
 def open_file(call: Call) -> Any:
+    """A document as DOM that cannot be edited, a large one as Markdown; text files as they are, others by their path."""
     file = _file(call)
     content = content_of(call.kernel.workspace, file)
-    return {
-        "title": _title(call, file),
-        "content": content.decode("utf-8", "replace"),
-        "displayInText": not file.path.endswith(".sy"),
-        "updated": file.updated,
-    }
+    answer = {"title": file.path, "content": file.path, "displayInText": True, "updated": file.updated}
+    if not file.path.endswith(".sy"):
+        if _is_text(file.path):
+            answer["content"] = content.decode("utf-8", "replace")
+        return answer
+    root = sy.decode(content)
+    answer["title"] = html.unescape(root.properties.get("title", ""))
+    answer["displayInText"] = len(content) >= _LARGE_DOCUMENT_BYTES
+    if answer["displayInText"]:
+        return {**answer, "content": render_kramdown(root)}
+    for node in root.walk():
+        for name in _FOLDS:
+            node.properties.pop(name, None)
+    dom = dom_of_blocks(root.children, first_index=1)
+    return {**answer, "content": dom.replace('contenteditable="true"', 'contenteditable="false"')}
+
+
+def _is_text(path: str) -> bool:
+    kind = mimetypes.types_map.get(posixpath.splitext(path)[1].lower(), "")
+    return kind.startswith("text/") or "json" in kind
 
 
 def get_file(call: Call) -> Any:

@@ -43,3 +43,41 @@ async def test_tags_are_set_listed_and_removed(kernel: MemoryKernel) -> None:
     await kernel.call("repo/removeRepoTagSnapshot", tag="v1")
     assert (await kernel.call("repo/getRepoTagSnapshots"))["snapshots"] == []
     assert (await kernel.refusal("repo/tagSnapshot", id="0" * 40, name="x")).endswith("no such file or directory")
+
+
+async def test_a_kept_document_opens_as_dom_nobody_can_edit_and_a_kept_text_as_it_is(kernel: MemoryKernel) -> None:
+    await kernel.call("repo/initRepoKey")
+    box = await kernel.notebook()
+    document = await kernel.document(box, "/Kept & told", "## Head\n\nwords")
+    files = kernel.workspace.files
+    files.write("data/assets/a.txt", b"plain text")
+    files.write("data/assets/a.bin", b"\0\1")
+    await kernel.call("repo/createSnapshot", memo="m")
+
+    async def opened(keyword: str) -> dict[str, object]:
+        found = (await kernel.call("repo/searchRepoFile", keyword=keyword, page=1))["files"]
+        answer = await kernel.call("repo/openRepoSnapshotFile", id=found[0]["fileID"])
+        return dict(answer)
+
+    note = await opened(f"{document}.sy")
+    assert (note["title"], note["displayInText"]) == ("Kept & told", False)
+    assert 'data-type="NodeHeading"' in str(note["content"])
+    assert 'contenteditable="false"' in str(note["content"])
+    assert 'contenteditable="true"' not in str(note["content"])
+    text = await opened("a.txt")
+    assert (text["title"], text["displayInText"], text["content"]) == ("/assets/a.txt", True, "plain text")
+    assert (await opened("a.bin"))["content"] == "/assets/a.bin"
+
+
+async def test_a_large_kept_document_opens_as_text(kernel: MemoryKernel) -> None:
+    await kernel.call("repo/initRepoKey")
+    box = await kernel.notebook()
+    document = await kernel.document(box, "/Large", "words")
+    path = next(path for path, _ in kernel.workspace.files.walk("data") if path.endswith(f"{document}.sy"))
+    stored = kernel.workspace.files.read(path)
+    kernel.workspace.files.write(path, stored + b" " * (1 << 20))
+    await kernel.call("repo/createSnapshot", memo="m")
+    found = (await kernel.call("repo/searchRepoFile", keyword=f"{document}.sy", page=1))["files"]
+    answer = await kernel.call("repo/openRepoSnapshotFile", id=found[0]["fileID"])
+    assert answer["displayInText"] is True
+    assert str(answer["content"]).startswith("words\n{: id=")
