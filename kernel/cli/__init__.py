@@ -1,21 +1,51 @@
-"""The command line: a function from arguments and streams to an exit code (0 done, 1 failed, 2 wrong arguments)."""
+"""The command line: a function from arguments and streams to an exit code (0 done, 1 failed, 2 wrong arguments).
+
+Commands are imported when they are used: most of a command's start-up would else be the import of the others.
+"""
 
 from __future__ import annotations
+
+import importlib
+from typing import Any, Final
 
 import click
 
 from kernel import __version__
-from kernel.cli.import_ import import_command
-from kernel.cli.serve import serve_command
 
-CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+# Name → where the command is, and its line in the list.
+COMMANDS: Final[dict[str, tuple[str, str]]] = {
+    "serve": ("kernel.cli.serve:serve_command", "Run the kernel until SIGINT or SIGTERM."),
+    "call": ("kernel.cli.call:call_command", "Call one action of one tool."),
+    "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
+}
 
 
-@click.group(context_settings=CONTEXT)
+class Commands(click.Group):
+    """The top level. A tool's name is a command too: ``siyuan fs read`` is ``siyuan call fs read`` (decision 48)."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name][0].partition(":")
+            command: click.Command = getattr(importlib.import_module(module), name)
+            return command
+        from kernel.cli.call import call_command
+
+        return call_command.get_command(ctx, cmd_name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, words) for name, (_, words) in COMMANDS.items()])
+        from kernel.tools.registry import TOOLS
+
+        with formatter.section("Tools (TOOL ACTION is short for call TOOL ACTION)"):
+            formatter.write_dl([(tool.name, tool.summary) for tool in TOOLS.values()])
+
+
+@click.group(cls=Commands, context_settings=CONTEXT)
 @click.version_option(__version__, "-v", "--version", prog_name="sisyphus-kernel")
 def main() -> None:
     """The Sisyphus kernel: a small SiYuan kernel with strict safe writes over MCP."""
-
-
-main.add_command(serve_command)
-main.add_command(import_command)

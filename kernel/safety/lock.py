@@ -11,10 +11,15 @@ import contextlib
 import json
 import os
 import sys
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+COORDINATOR_LOCK: Final = "coordinator.lock"
+# Whoever looks whether a lock is held takes it for a moment: a start does not fail for that.
+_TRIES: Final = 5
+_TRIES_APART_S: Final = 0.02
 # Behind any text: on Windows a locked byte cannot be read by others, and the text must be.
 _LOCKED_BYTE: Final = 1 << 30
 _TEXT_BYTES_MAX: Final = 4096
@@ -55,11 +60,9 @@ class CoordinatorLock:
         """
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
-        try:
-            _lock(descriptor)
-        except OSError:
+        if not _taken(descriptor):
             os.close(descriptor)
-            raise HeldElsewhere(read_owner(path)) from None
+            raise HeldElsewhere(read_owner(path))
         lock = cls(path, descriptor)
         lock.announce(url)
         return lock
@@ -79,6 +82,33 @@ class CoordinatorLock:
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
         os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a living process has the lock now; its text alone may be a dead one's. Never makes the file."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return False
+    try:
+        _lock(descriptor)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _taken(descriptor: int) -> bool:
+    for left in reversed(range(_TRIES)):
+        try:
+            _lock(descriptor)
+        except OSError:
+            if left:
+                time.sleep(_TRIES_APART_S)
+        else:
+            return True
+    return False
 
 
 def read_owner(path: Path) -> Owner | None:

@@ -14,10 +14,11 @@ from kernel.safety.coordinator import WriteCoordinator
 from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_store import LedgerStore, LedgerUnavailable
 from kernel.safety.ledger_writer import InlineWriter, LedgerWriter, ThreadWriter
+from kernel.safety.lock import COORDINATOR_LOCK
 from kernel.safety.offload import InlineOffload, Offload
 
 LEDGER_FILE: Final = "writeSafetyLedger.db"
-LOCK_FILE: Final = "coordinator.lock"
+LOCK_FILE: Final = COORDINATOR_LOCK
 
 
 @asynccontextmanager

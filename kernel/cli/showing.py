@@ -1,0 +1,149 @@
+"""What a result looks like: one JSON line, or text for people. Results go to standard output, all else to the error one."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from kernel.delegate.messages import Refused
+    from kernel.tools.registry import Action
+
+# The one member that is the answer itself; the rest is shown below it, on the error stream.
+_BODIES: Final = ("markdown", "kramdown", "content", "text", "tree")
+_LIST_ITEMS_SHOWN_MAX: Final = 50
+_QUIET: Final = frozenset({"uiRefresh", "iconHint", "success", "action", "safety", "validateOnly"})
+
+
+class Display:
+    """Standard output and standard error of one command."""
+
+    def __init__(self, *, is_json: bool) -> None:
+        self.is_json = is_json
+
+    def note(self, words: str) -> None:
+        """A word beside the result."""
+        click.echo(words, err=True)
+
+    def result(self, action: Action, result: Mapping[str, Any]) -> None:
+        """A tool's result."""
+        told = result.get("structuredContent")
+        if self.is_json:
+            value = told if isinstance(told, dict) else {"content": result.get("content")}
+            click.echo(json.dumps(value, ensure_ascii=False))
+        elif result.get("isError"):
+            self._failure(told if isinstance(told, dict) else {}, _text(result))
+        elif isinstance(told, dict):
+            self._success(action, told)
+        else:
+            click.echo(_text(result))
+
+    def preflight(self, action: Action, told: Mapping[str, Any]) -> None:
+        """What a safe write would do, before it is agreed to."""
+        field = told.get("preconditionField")
+        count = told.get("targetCount")
+        words = [f"{action.key} can be written"]
+        if isinstance(count, int):
+            words.append(f"{count} target" + ("" if count == 1 else "s"))
+        words.append(f"request id {told.get('requestId')}")
+        if field:
+            words.append(f"{field} {told.get(field)}")
+        self.note(", ".join(words) + f", until {_clock(told.get('requestIdExpiresAt'))}.")
+
+    def refusal(self, error: Refused) -> None:
+        """A JSON-RPC error: the call itself was not understood."""
+        if self.is_json:
+            click.echo(json.dumps({"error": dict(error.error or {"message": str(error)})}, ensure_ascii=False))
+        else:
+            self.note(f"The coordinator refused the call: {error}")
+
+    def _failure(self, told: Mapping[str, Any], text: str) -> None:
+        error = told.get("error")
+        if not isinstance(error, dict):
+            self.note(text or "The call failed.")
+            return
+        self.note(click.style(f"{error.get('code')}: ", fg="red") + str(error.get("message")))
+        for one in error.get("fields") or ():
+            self.note(f"  {one.get('path') or '(call)'}: {one.get('message')}")
+        for key in ("hint", "nextStep", "taskId"):
+            if error.get(key):
+                self.note(f"  {error[key]}" if key != "taskId" else f"  taskId {error[key]}")
+
+    def _success(self, action: Action, told: Mapping[str, Any]) -> None:
+        if told.get("validateOnly") is True:
+            self.preflight(action, told)
+            return
+        shown = {key: value for key, value in told.items() if key not in _QUIET}
+        body = next((key for key in _BODIES if isinstance(shown.get(key), str)), None)
+        if body is not None:
+            click.echo(shown.pop(body))
+        if set(shown) == {"value"}:
+            click.echo("\n".join(_lines(shown["value"], "")))
+        elif shown:
+            click.echo("\n".join(_lines(shown, "")), err=body is not None)
+        safety = told.get("safety")
+        if isinstance(safety, dict):
+            self.note(_safety_words(safety))
+
+
+def _safety_words(safety: Mapping[str, Any]) -> str:
+    if safety.get("writeSafetyGuaranteed"):
+        words = f"{safety.get('transactionState')}, request id {safety.get('requestId')}"
+        if safety.get("replayed"):
+            words += ", told from the ledger: nothing was written this time"
+        return words
+    return "done, without a guarantee" + (f" ({safety['reason']})" if safety.get("reason") else "")
+
+
+def _lines(value: Any, indent: str) -> Iterator[str]:
+    """Nested values as indented lines."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, dict | list) and item:
+                yield f"{indent}{key}:"
+                yield from _lines(item, indent + "  ")
+            else:
+                yield f"{indent}{key}: {_scalar(item)}"
+    elif isinstance(value, list):
+        for item in value[:_LIST_ITEMS_SHOWN_MAX]:
+            yield from _item(item, indent)
+        if len(value) > _LIST_ITEMS_SHOWN_MAX:
+            yield f"{indent}… and {len(value) - _LIST_ITEMS_SHOWN_MAX} more (--json shows all)"
+    else:
+        yield f"{indent}{_scalar(value)}"
+
+
+def _item(item: Any, indent: str) -> Iterator[str]:
+    if isinstance(item, dict) and item:
+        first = True
+        for line in _lines(item, ""):
+            yield f"{indent}{'- ' if first else '  '}{line}"
+            first = False
+    else:
+        yield f"{indent}- {_scalar(item)}"
+
+
+def _scalar(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _text(result: Mapping[str, Any]) -> str:
+    items = result.get("content")
+    parts = [str(one["text"]) for one in items if "text" in one] if isinstance(items, list) else []
+    return "\n".join(parts)
+
+
+def _clock(wall_ms: Any) -> str:
+    if not isinstance(wall_ms, int):
+        return "it expires"
+    return f"{datetime.fromtimestamp(wall_ms / 1000, tz=UTC).astimezone():%H:%M:%S}"
+
+
+def is_terminal() -> bool:
+    """Whether a person reads standard output."""
+    return sys.stdout.isatty()
