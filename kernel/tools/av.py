@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.host.base import HostError
+from kernel.safety.intent import Outcome
 from kernel.tools import av_relations, av_rows, av_views
 from kernel.tools.av_base import carrier, database, on_database, primary_values, transact
 from kernel.tools.av_values import compact
@@ -114,6 +115,19 @@ async def _create(context: ToolContext, arguments: Arguments) -> Written:
     receipt = {"avID": av_id, "blockID": block_id, "generatedAvID": generated, "materialized": True}
     refresh = (Refresh("reloadAttributeView", av_id), *protyle(root))
     return Written(payload, refresh, changed=True, replay=receipt)
+
+
+def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """The new database is stored, and the block that shows it is there. One that was there before was only shown."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        payload = outcome.payload
+        if not payload.get("materialized"):
+            return True
+        stored = await context.call("/api/av/getAttributeView", id=payload["avID"]) or {}
+        return bool(stored.get("av")) and bool(await context.call("/api/block/checkBlockExist", id=payload["blockID"]))
+
+    return confirm
 
 
 def database_dom(block_id: str, av_id: str) -> str:
@@ -255,7 +269,7 @@ _READ: Final = on_database(Level.READ)
 
 HANDLERS: Final[dict[str, Handling]] = {
     "av.get": Handling(get, _READ),
-    "av.render": Handling(render, _guard_render),
+    "av.render": Handling(render, _guard_render, confirms=create_confirms),
     "av.get_attribute_view_keys": Handling(get_keys, _READ),
     "av.get_attribute_view_filter_sort": Handling(get_filter_sort, _READ),
     "av.search": Handling(search),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from kernel.errors import ToolError
+from kernel.safety.intent import Outcome
 from kernel.tools.av_base import (
     carrier,
     change,
@@ -60,6 +61,17 @@ async def add_rows(context: ToolContext, arguments: Arguments) -> Written:
     if texts:
         payload["primaryKeyTexts"] = texts
     return Written({**payload, "rows": rows, "added": len(rows)}, refresh_of(shown), changed=True)
+
+
+def rows_confirm(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """Every row that the answer names is in the stored database."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        there = row_ids(await database(context, arguments["avID"]))
+        rows = outcome.payload["rows"]
+        return bool(rows) and all(row["rowID"] in there for row in rows)
+
+    return confirm
 
 
 async def _rows_missing(context: ToolContext, av_id: str, blocks: Sequence[str]) -> ToolError:
@@ -319,12 +331,12 @@ def duplicate_confirms(context: ToolContext, arguments: Arguments) -> Any:
 _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "av.add_rows": Handling(add_rows, both(_WRITE, on_block(Level.READ, "blockIDs"))),
+    "av.add_rows": Handling(add_rows, both(_WRITE, on_block(Level.READ, "blockIDs")), confirms=rows_confirm),
     "av.remove_rows": Handling(remove_rows, _guard_rows),
     "av.add_column": Handling(add_column, _WRITE),
     "av.remove_column": Handling(remove_column, _WRITE),
     "av.set_cells": Handling(set_cells, _guard_cells),
     "av.set_column_options": Handling(set_column_options, _WRITE),
-    "av.duplicate_rows": Handling(duplicate_rows, _guard_rows),
+    "av.duplicate_rows": Handling(duplicate_rows, _guard_rows, confirms=rows_confirm),
     "av.duplicate": Handling(duplicate, both(_WRITE, on_block(Level.WRITE, "previousID")), confirms=duplicate_confirms),
 }

@@ -238,6 +238,10 @@ HANDLERS: Final[dict[str, Handling]] = {
     "block.dom": Handling(dom, _READ),
     "block.recent_updated": Handling(recent_updated),
     "block.word_count": Handling(word_count, _READ),
-    "block.add_to_daily_note": Handling(block_content.add_to_daily_note, on_notebook(Level.WRITE, "notebook")),
+    "block.add_to_daily_note": Handling(
+        block_content.add_to_daily_note,
+        on_notebook(Level.WRITE, "notebook"),
+        confirms=block_content.added_confirms,
+    ),
     "block.docs_info": Handling(docs_info, _READ),
 }

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.safety.intent import Outcome
-from kernel.tools import markdown_input, replacing
+from kernel.tools import markdown_input, replacing, shown_text
 from kernel.tools.context import FILETREE, Arguments, ToolContext, Written, protyle
 from kernel.tools.failures import refusal
 from kernel.tools.replacing import TextBlock
@@ -55,18 +55,29 @@ async def _add(context: ToolContext, action: str, path: str, arguments: Argument
     return Written({**payload, **data.notes}, protyle(*roots), changed=True)
 
 
-def added_confirms(context: ToolContext, _arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
-    """Every block that the host says it made is there. A host that names none made none."""
+def added_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """Every block that the host says it made is there, with the plain text it was given. A host that names none made none."""
+    given = arguments.get("blocks") or [arguments]
+    texts = [shown_text.plain_text(block["dataType"], block["data"]) for block in given]
 
     async def confirm(outcome: Outcome) -> bool:
-        created = outcome.payload.get("createdBlockIDs") or [outcome.payload.get("id")]
-        ids = [str(block_id) for block_id in created if block_id]
+        ids = _made(outcome.payload)
         if not ids:
             return False
         found = await context.call("/api/block/checkBlocksExist", ids=ids)
-        return isinstance(found, dict) and all(found.get(block_id) for block_id in ids)
+        is_there = isinstance(found, dict) and all(found.get(block_id) for block_id in ids)
+        return is_there and await shown_text.are_shown(context, ids, texts)
 
     return confirm
+
+
+def _made(payload: Mapping[str, Any]) -> list[str]:
+    """The new blocks that an answer names: by itself, or in its transactions."""
+    created: list[Any] = payload.get("createdBlockIDs") or [payload.get("id")]
+    if "id" not in payload and "createdBlockIDs" not in payload and payload.get("transactions"):
+        operations = _operations("insert", payload["transactions"])
+        created = [one for operation in operations for one in created_ids(operation) or [str(operation.get("id") or "")]]
+    return [str(block_id) for block_id in created if block_id]
 
 
 async def _insert_batch(context: ToolContext, arguments: Arguments) -> Written:
@@ -140,7 +151,8 @@ async def update(context: ToolContext, arguments: Arguments) -> Written:
     }
     if data_type == "markdown":
         payload["markdown"] = data.text
-    return Written({**payload, **data.notes}, protyle(await context.root_of(block_id)))
+    expectation = shown_text.expects({block_id: shown_text.plain_text(data_type, data.text)})
+    return Written({**payload, **data.notes}, protyle(await context.root_of(block_id)), expectation=expectation)
 
 
 async def _update_batch(context: ToolContext, items: Sequence[Mapping[str, Any]]) -> Written:
@@ -161,7 +173,9 @@ async def _update_batch(context: ToolContext, items: Sequence[Mapping[str, Any]]
         "attributesPreserved": True,
         "preservedAttributeCount": sum(len(attributes) for attributes in kept.values()),
     }
-    return Written({**payload, **notes}, protyle(*roots))
+    # Of several texts for one block the last one stands.
+    expectation = shown_text.expects({one["id"]: shown_text.plain_text(one["dataType"], one["data"]) for one in blocks})
+    return Written({**payload, **notes}, protyle(*roots), expectation=expectation)
 
 
 async def _attributes(context: ToolContext, block_id: str) -> dict[str, str]:
@@ -211,7 +225,10 @@ async def replace(context: ToolContext, arguments: Arguments) -> Written:
     if found.skipped:
         payload["skippedComplexBlocks"] = found.skipped
     root = await context.root_of(block_id)
-    return Written({**payload, **notes}, protyle(root), changed=bool(changes.changed))
+    expectation = shown_text.expects(
+        {one.id: shown_text.plain_text("markdown", one.markdown) for one in changes.changed}
+    )
+    return Written({**payload, **notes}, protyle(root), changed=bool(changes.changed), expectation=expectation)
 
 
 async def _as_child(context: ToolContext, block_id: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError, HostError
-from kernel.tools import document_reads, link_targets, markdown_input, ordering
+from kernel.tools import document_reads, link_targets, markdown_input, ordering, shown_text
 from kernel.tools.context import (
     FILETREE,
     ICONS,
@@ -56,10 +56,15 @@ async def create(context: ToolContext, arguments: Arguments) -> Written:
 
 
 def create_confirms(context: ToolContext, arguments: Arguments) -> Any:
-    """The new document is there, and the host knows it."""
+    """The new document is there, and the host knows it; with its text, where it was given a plain paragraph."""
 
     async def confirm(outcome: Any) -> bool:
-        return bool(await context.call("/api/block/checkBlockExist", id=str(outcome.payload.get("id"))))
+        block_id = str(outcome.payload.get("id"))
+        if not await context.call("/api/block/checkBlockExist", id=block_id):
+            return False
+        title = str(outcome.payload.get("path") or "").rsplit("/", 1)[-1]
+        text = markdown_input.without_title(arguments.get("markdown") or "", title)
+        return await shown_text.are_shown(context, [block_id], [shown_text.plain_text("markdown", text)])
 
     return confirm
 

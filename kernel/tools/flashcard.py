@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from kernel.host.base import HostApiError
+from kernel.safety.intent import Outcome
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_notebook
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
 from kernel.tools.registry.small import CARD_SCOPES
 
 BUILTIN_DECK: Final = "20230218211946-2kw8jgx"
+# On a block: the decks that hold it, parted by commas.
+_DECKS: Final = "custom-riff-decks"
 _BUILTIN_NAME: Final = "Built-in Deck"
 _CARDS_PAGE: Final = 512
 _CARD_PAGES_MAX: Final = 128
@@ -121,6 +124,18 @@ async def create_card(context: ToolContext, arguments: Arguments) -> Written:
     return Written(payload, changed=True)
 
 
+def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """Every block names the deck. The host's own list of cards goes through its index, the attribute is in the tree."""
+    ids: list[str] = arguments["blockIDs"]
+
+    async def confirm(outcome: Outcome) -> bool:
+        deck = outcome.payload["effectiveDeckID"]
+        found = await context.call("/api/attr/batchGetBlockAttrs", ids=ids) or {}
+        return all(deck in str((found.get(one) or {}).get(_DECKS) or "").split(",") for one in ids)
+
+    return confirm
+
+
 async def _guard_create(context: ToolContext, arguments: Arguments) -> None:
     """The host takes unknown blocks and unknown decks without a word: ask before."""
     ids: Sequence[str] = arguments["blockIDs"]
@@ -169,6 +184,6 @@ HANDLERS: Final[dict[str, Handling]] = {
     "flashcard.get_decks": Handling(get_decks),
     "flashcard.get_cards": Handling(get_cards),
     "flashcard.review_card": Handling(review_card, _guard_review),
-    "flashcard.create_card": Handling(create_card, _guard_create),
+    "flashcard.create_card": Handling(create_card, _guard_create, confirms=create_confirms),
     "flashcard.remove_card": Handling(remove_card, _guard_remove),
 }

@@ -44,6 +44,12 @@ async def write(context: ToolContext, path: str, text: str) -> Written:
     return Written(payload, changed=text != context.configuration.memory)
 
 
+async def holds(context: ToolContext, path: str, text: str) -> bool:
+    """Whether the file holds exactly this text now; asked of the host, not of the call's snapshot."""
+    configuration = await context.files.configuration(context.host)
+    return (configuration.memory if path == MEMORY_PATH else configuration.user_rules) == text
+
+
 async def replace(context: ToolContext, path: str, arguments: Arguments) -> Written:
     writable(path)
     edits = edits_of(arguments)
@@ -60,7 +66,7 @@ async def replace(context: ToolContext, path: str, arguments: Arguments) -> Writ
         "replacements": changes.replacements,
         "updatedAt": stamp,
     }
-    return Written(payload, changed=after != before)
+    return Written(payload, changed=after != before, expectation=lambda seen: seen.state["text"] == after)
 
 
 async def clear(context: ToolContext, path: str) -> Written:

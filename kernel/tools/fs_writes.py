@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from kernel.errors import ToolError
-from kernel.tools import fs_virtual, markdown_input, ordering, replacing
+from kernel.safety.intent import Outcome
+from kernel.tools import fs_virtual, markdown_input, ordering, replacing, shown_text
 from kernel.tools.block_content import write_texts
 from kernel.tools.context import FILETREE, Arguments, Handling, ToolContext, Written, protyle
 from kernel.tools.failures import refusal
@@ -37,7 +38,27 @@ async def write(context: ToolContext, arguments: Arguments) -> Written:
     # Updating the document's own block replaces all of its text in one step and keeps its attributes.
     await context.call("/api/block/updateBlock", id=there.id, dataType="markdown", data=data.text)
     payload = {"success": True, "path": there.path, "id": there.id, "overwritten": True, **data.notes}
-    return Written(payload, (*protyle(there.id), FILETREE))
+    expectation = shown_text.expects({there.id: shown_text.plain_text("markdown", data.text)})
+    return Written(payload, (*protyle(there.id), FILETREE), expectation=expectation)
+
+
+def write_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """A new document is there with its plain text; the agents' memory holds what was written."""
+    shown = normalised(arguments["path"])
+
+    async def confirm(outcome: Outcome) -> bool:
+        if shown in VIRTUAL_PATHS:
+            return await fs_virtual.holds(context, shown, arguments["markdown"])
+        if not outcome.payload.get("created"):
+            # Overwritten: its state tells, by the expectation.
+            return True
+        block_id = str(outcome.payload.get("id"))
+        if not await context.call("/api/block/checkBlockExist", id=block_id):
+            return False
+        text = markdown_input.without_title(arguments["markdown"], shown.rsplit("/", 1)[-1])
+        return await shown_text.are_shown(context, [block_id], [shown_text.plain_text("markdown", text)])
+
+    return confirm
 
 
 async def _existing(context: ToolContext, shown: str) -> Place | None:
@@ -159,7 +180,10 @@ async def replace(context: ToolContext, arguments: Arguments) -> Written:
             "skippedComplexBlocks": found.skipped,
             "recommendedTools": list(_FOR_SKIPPED),
         }
-    return Written(payload, (*protyle(place.id), FILETREE), changed=bool(changes.changed))
+    texts = [shown_text.plain_text("markdown", block.markdown) for block in changes.changed]
+    expectation = shown_text.expects_below(place.id, texts)
+    refresh = (*protyle(place.id), FILETREE)
+    return Written(payload, refresh, changed=bool(changes.changed), expectation=expectation)
 
 
 async def rm(context: ToolContext, arguments: Arguments) -> Written:
@@ -269,7 +293,7 @@ async def _guard_reorder(context: ToolContext, arguments: Arguments) -> None:
 
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "fs.write": Handling(write, _guard_write),
+    "fs.write": Handling(write, _guard_write, confirms=write_confirms),
     "fs.replace": Handling(replace, _guard_document(Level.WRITE)),
     "fs.rm": Handling(rm, _guard_document(Level.DELETE)),
     "fs.mv": Handling(mv, _guard_move),

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
+from kernel.safety.intent import Outcome
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block, protyle
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
@@ -94,6 +95,21 @@ async def create_node(context: ToolContext, arguments: Arguments) -> Written:
     payload["documentId"] = document
     await _store(context, str(document), [*await _indexed(context, str(document)), node])
     return Written(payload, protyle(str(document)), changed=True)
+
+
+def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
+    """The new point's tag is in the repository on its snapshot, and its document names it."""
+
+    async def confirm(outcome: Outcome) -> bool:
+        node = outcome.payload["node"]
+        row = (await _tagged(context)).get(node["tag"])
+        if row is None or row.get("id") != node["snapshotId"]:
+            return False
+        if arguments["scope"] != "document":
+            return True
+        return node in await _indexed(context, str(arguments["documentId"]))
+
+    return confirm
 
 
 async def _snapshot(context: ToolContext, memo: str) -> str:
@@ -243,7 +259,7 @@ async def _guard_create(context: ToolContext, arguments: Arguments) -> None:
 
 HANDLERS: Final[dict[str, Handling]] = {
     "timeline.list_nodes": Handling(list_nodes, _guard_list),
-    "timeline.create_node": Handling(create_node, _guard_create),
+    "timeline.create_node": Handling(create_node, _guard_create, confirms=create_confirms),
     "timeline.compare_node": Handling(compare_node, on_block(Level.READ, "documentId")),
     "timeline.delete_node": Handling(delete_node, _guard_delete),
     "timeline.rollback_document": Handling(rollback_document, on_block(Level.DELETE, "documentId")),
