@@ -176,6 +176,8 @@ class DiskBackend:
             error.filename = error.filename or temporary
             raise
         os.close(descriptor)
+        if entry.keeps_time:
+            os.utime(temporary, (entry.mtime_s, entry.mtime_s))
         return temporary
 
 
@@ -185,6 +187,8 @@ class MemoryBackend:
     def __init__(self, root: str = "/workspace") -> None:
         self._root = root
         self.contents: dict[str, bytes] = {}
+        # Times that were asked for; there are no others here.
+        self.times: dict[str, float] = {}
         self.dirs: set[str] = {""}
         self.refusal: int = 0
 
@@ -199,7 +203,7 @@ class MemoryBackend:
     def stat(self, path: str) -> FileStat | None:
         name = path.rpartition("/")[2]
         if path in self.contents:
-            return FileStat(name, False, len(self.contents[path]))
+            return FileStat(name, False, len(self.contents[path]), self.times.get(path, 0.0))
         return FileStat(name, True) if path in self.dirs else None
 
     def list(self, path: str) -> list[FileStat]:
@@ -237,6 +241,9 @@ class MemoryBackend:
             else:
                 self.make_dir(parent_of(path))
                 self.contents[path] = entry.content
+                self.times.pop(path, None)
+                if entry.keeps_time:
+                    self.times[path] = entry.mtime_s
 
     def put_unsynced(self, path: str, content: bytes) -> None:
         self._refuse_if_told(path)

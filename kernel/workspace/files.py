@@ -72,6 +72,8 @@ class PendingFile:
     content: bytes | None
     is_private: bool
     mtime_s: float
+    # The file is to bear ``mtime_s`` on disk too; otherwise the disk's own clock tells the time.
+    keeps_time: bool = False
 
 
 @dataclass(slots=True)
@@ -247,11 +249,13 @@ class Files:
                 yield below, entry
 
     # --- writing -----------------------------------------------------------------------------------------------
-    def write(self, path: str, content: bytes, *, is_private: bool = False) -> None:
-        """Give a file its content; parents are made. ``is_private``: readable by the owner only (0600)."""
+    def write(self, path: str, content: bytes, *, is_private: bool = False, modified_ms: int | None = None) -> None:
+        """Give a file its content; parents are made. ``is_private``: readable by the owner only (0600);
+        ``modified_ms``: the time it shall bear (Unix milliseconds), now if None."""
         if self.is_dir(checked(path)):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
-        self._pending[path] = PendingFile(content, is_private, self._wall_ms() / 1000)
+        at_ms = self._wall_ms() if modified_ms is None else modified_ms
+        self._pending[path] = PendingFile(content, is_private, at_ms / 1000, modified_ms is not None)
 
     def make_dir(self, path: str) -> None:
         """Make a folder and its parents; no complaint if it is there."""

@@ -54,6 +54,22 @@ def test_a_pending_file_has_the_size_and_time_of_its_write(files: Files) -> None
     assert (found.size, found.mtime_s) == (3, 5.0)
 
 
+def test_a_file_bears_the_time_that_was_asked_for_until_it_is_written_without_one(files: Files) -> None:
+    def time_of() -> float:
+        found = files.stat("f")
+        assert found is not None
+        return found.mtime_s
+
+    files.write("f", b"123", modified_ms=1_700_000_000_000)
+    assert time_of() == 1_700_000_000.0
+    files.flush()
+    assert time_of() == 1_700_000_000.0
+    files.write("f", b"4")
+    assert time_of() == 5.0
+    files.flush()
+    assert time_of() != 1_700_000_000.0
+
+
 def test_a_removed_file_is_gone_at_once_and_after_the_flush(files: Files) -> None:
     files.write("d/f", b"1")
     files.flush()

@@ -27,6 +27,8 @@ _TEXT_TYPES: Final = {
     ".txt": "text/plain; charset=utf-8",
 }
 # What globalCopyFiles will not carry into the workspace (the kernel names them sensitive).
+# The end of the year 9999.
+_MODIFIED_MS_MAX: Final = 253_402_300_799_000
 _SENSITIVE: Final = ("/etc", "/root", "/proc", "/sys", "/var", "/boot", "/bin", "/sbin", "/usr", "/lib", "/dev")
 
 
@@ -72,20 +74,23 @@ def put_file(call: Call) -> Any:
     if _is_dir(files, path):
         raise ApiError("path is a directory", 400)
     is_known = files.exists(path)
-    files.write(path, content)
+    stamped = form.values.get("modTime", "")
+    modified_ms = _milliseconds(stamped)
+    files.write(path, content, modified_ms=modified_ms)
     if is_known:
         call.kernel.workspace.reload([path])
-    _check_time(form.values.get("modTime"))
+    # A bad time is an error although the file is written by then (kernel-facts 22).
+    if stamped and modified_ms is None:
+        raise ApiError(f'strconv.ParseInt: parsing "{stamped}": invalid syntax', 500)
     return None
 
 
-def _check_time(mod_time: str | None) -> None:
-    """A bad time is an error although the file is written by then (kernel-facts 22)."""
-    if mod_time:
-        try:
-            int(mod_time)
-        except ValueError:
-            raise ApiError(f'strconv.ParseInt: parsing "{mod_time}": invalid syntax', 500) from None
+def _milliseconds(text: str) -> int | None:
+    """A time as putFile takes it, within what a file can bear; None for anything else."""
+    try:
+        return min(max(int(text), 0), _MODIFIED_MS_MAX)
+    except ValueError:
+        return None
 
 
 def read_dir(call: Call) -> Any:
