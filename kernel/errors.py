@@ -238,7 +238,7 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
     ("upload_capacity", "overloaded", True, "The staging area is full: wait until uploads expire, then try again."),
     (
         "kernel_local_file_unavailable",
-        "validation_error",
+        "internal_error",
         False,
         "This endpoint reads no files of yours: send the bytes to /transfer/upload and pass uploadSource.",
     ),
