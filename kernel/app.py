@@ -22,16 +22,19 @@ from typing import Any, Final, NoReturn
 import trio
 
 from kernel.clock import Clock, SystemClock
-from kernel.emulator import Emulator
+from kernel.emulator.controls import Emulator
+from kernel.emulator.tracing import scheduler_observer, traced_resolver
+from kernel.emulator.world import World
 from kernel.extension.bridge import Bridge, OfficialEndpoint
 from kernel.extension.embedded_endpoint import EmbeddedEndpoint
-from kernel.faults.plan import FaultPlan, PlanInvalid, read_plan
+from kernel.faults.plan import FaultPlan, PlanInvalid
+from kernel.faults.reading import form_of, read_plan
 from kernel.faults.trigger import Trigger
 from kernel.host.base import Host
 from kernel.host.embedded import EmbeddedHost
 from kernel.host.faulty import FaultyHost
 from kernel.http.guard import HostGuard, OriginGuard
-from kernel.http.router import Router
+from kernel.http.router import Resolver, Router
 from kernel.http.server import Server, open_listener
 from kernel.ids import IdSource, SystemIds
 from kernel.mcp.endpoint import MCPEndpoint
@@ -51,6 +54,7 @@ from kernel.tools.call import ToolParts, Tools
 from kernel.tools.configuration import HTTP_FILE, Configuration, read_configuration
 from kernel.tools.permissions import Level
 from kernel.tools.service import Caller
+from kernel.trace import NO_TRACE, Trace
 from kernel.uploads.routes import Uploads
 from kernel.workspace.files import StorageError
 from kernel.workspace.workspace import Workspace
@@ -62,11 +66,16 @@ _LEVELS: Final = {"none": Level.NONE, "r": Level.READ, "rw": Level.WRITE, "rwd":
 _SIGNALS: Final = [signal.SIGINT, signal.SIGTERM]
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1
+EXIT_WRONG: Final = 2
 _log: Final = logging.getLogger("kernel.app")
 
 
 class StartRefused(Exception):
-    """The kernel cannot start; the message says what to do. Exit code 1."""
+    """The kernel cannot start; the message says what to do. Exit code 1; 2 where its input is malformed."""
+
+    def __init__(self, message: str, code: int = EXIT_FAILED) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(slots=True)
@@ -85,11 +94,12 @@ class App:
 @asynccontextmanager
 async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> AsyncIterator[App]:
     """Put one kernel together and keep its tasks running for the length of the block."""
-    trigger = Trigger(_fault_plan(settings))
+    has_laboratory = settings.faults is not None or settings.has_emulator_controls
+    trace = Trace(clock.now) if has_laboratory else NO_TRACE
+    trigger = Trigger(_fault_plan(settings), trace=trace)
     kernel = _open_kernel(settings, clock, ids)
-    host: Host = _open_host(settings, kernel)
-    if settings.faults is not None or settings.has_emulator_controls:
-        host = FaultyHost(host, trigger)
+    bare: Host = _open_host(settings, kernel)
+    host: Host = FaultyHost(bare, trigger) if has_laboratory else bare
     storage = storage_folder(settings)
     async with (
         trio.open_nursery() as nursery,
@@ -97,6 +107,7 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
             read_slots=settings.read_slots,
             mutation_slots=settings.mutation_slots,
             admitted_max=settings.admitted_max,
+            observer=scheduler_observer(trace) if has_laboratory else None,
         ) as scheduler,
         open_coordinator(storage, clock, ids, trigger=trigger) as coordinator,
     ):
@@ -117,8 +128,15 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
         plugin = _plugin_parts(settings, tools, scheduler, clock, ids)
         endpoint = plugin.endpoint
         await nursery.start(endpoint.run)
+        if has_laboratory:
+            is_embedded = not settings.host_url
+            world = World(kernel, bare, clock, scheduler, coordinator, endpoint, is_embedded=is_embedded)
+            trigger.world.update(world.deeds())
         emulator = Emulator(kernel, trigger, clock)
-        server = Server(_resolver(settings, kernel, official, plugin, emulator).resolve, clock=clock, trigger=trigger)
+        resolve: Resolver = _resolver(settings, kernel, official, plugin, emulator).resolve
+        if has_laboratory:
+            resolve = traced_resolver(resolve, trace)
+        server = Server(resolve, clock=clock, trigger=trigger)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
         endpoint.close()
         await tools.statistics.flush()
@@ -139,9 +157,12 @@ def _fault_plan(settings: Settings) -> FaultPlan:
     if settings.faults is None:
         return FaultPlan()
     try:
-        return FaultPlan.of(read_plan(settings.faults.read_text(encoding="utf-8")))
+        rules = read_plan(settings.faults.read_text(encoding="utf-8"), form_of(settings.faults.name))
+        if settings.host_url and any(rule.do == "stale_index" for rule in rules):
+            raise StartRefused(f"{settings.faults}: 'stale_index' needs the embedded notes", EXIT_WRONG)
+        return FaultPlan(rules)
     except (PlanInvalid, OSError, UnicodeDecodeError) as error:
-        raise StartRefused(f"{settings.faults}: {error}") from None
+        raise StartRefused(f"{settings.faults}: {error}", EXIT_WRONG) from None
 
 
 def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> SiyuanKernel:
@@ -189,7 +210,7 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
         return await tools.surface_version(Caller("internal", principal))
 
     task_route = TaskRoute(tasks, scheduler, clock, identify=principal_of, surface=surface)
-    return PluginParts(endpoint, scheduler, tasks, task_route, uploads, tools.options, clock)
+    return PluginParts(endpoint, scheduler, tasks, task_route, uploads, tools.options, clock, tools.write_trouble)
 
 
 def _resolver(
@@ -238,7 +259,7 @@ def run_app(settings: Settings) -> int:
             trio.run(_serve, settings, locks)
     except (StartRefused, OSError) as error:
         print(f"sisyphus-kernel: {error}", file=sys.stderr)  # noqa: T201 - the command's own answer
-        return EXIT_FAILED
+        return error.code if isinstance(error, StartRefused) else EXIT_FAILED
     finally:
         if settings.removes_workspace:
             shutil.rmtree(settings.workspace, ignore_errors=True)

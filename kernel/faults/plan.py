@@ -1,48 +1,24 @@
-"""Which fault happens where, and at which visit: a fault plan as a value, and its JSON form. A leaf; no I/O.
+"""Which fault happens where, and at which visit: a fault plan as a value. A leaf; no I/O, no chance of its own.
 
-A plan file is a JSON array of rules (or ``{"rules": [...]}``)::
-
-    [
-      {"point": "host.before:/api/block/updateBlock", "do": "hold", "name": "update"},
-      {"point": "host.after:/api/block/*", "do": "drop", "nth": 2, "times": 1, "tool": "block", "action": "update"},
-      {"point": "host.before:/api/block/getBlockKramdown", "do": "fail", "status": 503},
-      {"point": "write.commit.written", "do": "crash"}
-    ]
-
-``point`` may hold ``*``. ``nth`` is the first matching visit that is hit (1), ``times`` how many from there on
-(1; null: all). ``tool`` and ``action`` narrow a rule to calls of that tool action.
+A rule strikes a visit that is about its point and its call, from the ``nth`` such visit on, ``times`` times (None: for
+ever). With a ``probability`` it strikes only some of them: which ones follows from ``seed`` and the number of the
+visit alone, so the same seed is the same run. ``kernel.faults.reading`` reads plans from TOML and JSON.
 """
 
 from __future__ import annotations
 
 import fnmatch
-import json
-import math
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
 
-from kernel.faults.points import POINTS
+from kernel.faults.calls import CallFacts
+from kernel.faults.deeds import COMMON, DEEDS, Name
+from kernel.faults.limits import RULES_MAX
 
-Deed = Literal["delay", "hold", "fail", "drop", "crash"]
-DEEDS: Final = ("delay", "hold", "fail", "drop", "crash")
-DELAY_S_MAX: Final = 3600.0
-RULES_MAX: Final = 1000
-
-_FIELDS: Final = frozenset(
-    {"point", "do", "nth", "times", "tool", "action", "seconds", "name", "code", "status", "message"}
-)
-_OF_DEED: Final[Mapping[str, frozenset[str]]] = {
-    "delay": frozenset({"seconds"}),
-    "hold": frozenset({"name"}),
-    "fail": frozenset({"code", "status", "message"}),
-    "drop": frozenset(),
-    "crash": frozenset(),
-}
-_COMMON: Final = frozenset({"point", "do", "nth", "times", "tool", "action"})
-_ARRAY_START: Final = re.compile(r'\s*(?:\{\s*"rules"\s*:\s*)?\[')
-_BETWEEN: Final = re.compile(r"[\s,]*")
+if TYPE_CHECKING:
+    from kernel.faults.builder import RuleDraft
 
 
 class PlanInvalid(Exception):
@@ -56,37 +32,49 @@ class PlanInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One fault. ``code``: the host's envelope code; ``status``: an HTTP status instead; ``seconds``: a delay."""
+    """One fault. The fields of a deed are those of ``DEEDS``.
+
+    ``session``: a session's id, or the how-maniest session that comes to the point (from 1). ``code``: the host's
+    envelope code; ``status``: an HTTP status instead; ``seconds``: a delay, a lag, a jump of the clock.
+    """
 
     point: str
-    do: Deed
+    do: Name
+    name: str = ""
     nth: int = 1
     times: int | None = 1
     tool: str | None = None
     action: str | None = None
-    seconds: float = 0.0
-    name: str = ""
+    session: str | int | None = None
+    probability: float = 1.0
+    seed: int = 0
+    seconds: float | None = None
     code: int = -1
     status: int | None = None
     message: str = "injected fault"
+    retry_after_s: int | None = None
+    how: str = "rst"
+    bytes: int | None = None
+    what: str = ""
+    count: int = 1
+    id: str | None = None
+    text: str | None = None
 
-    def matches(self, point: str, tool: str | None, action: str | None) -> bool:
-        """Whether the rule is about this visit (counting aside)."""
+    def is_about(self, point: str, call: CallFacts) -> bool:
+        """Whether the rule is about this point and this call (session and counting aside)."""
         return (
-            (self.tool is None or self.tool == tool)
-            and (self.action is None or self.action == action)
+            (self.tool is None or self.tool == call.tool)
+            and (self.action is None or self.action == call.action)
             and (self.point == point or fnmatch.fnmatchcase(point, self.point))
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The rule as it would stand in a file."""
+        """The rule as it would stand in a file: what differs from the defaults."""
         told: dict[str, Any] = {"point": self.point, "do": self.do, "nth": self.nth, "times": self.times}
-        for name in ("tool", "action"):
-            if getattr(self, name) is not None:
-                told[name] = getattr(self, name)
-        for name in sorted(_OF_DEED[self.do]):
-            if getattr(self, name) is not None:
-                told[name] = getattr(self, name)
+        for name in sorted((COMMON | DEEDS[self.do].fields) - told.keys()):
+            value = getattr(self, name)
+            if value != Rule.__dataclass_fields__[name].default:
+                told[name] = value
         return told
 
 
@@ -94,125 +82,90 @@ class Rule:
 class _Counted:
     rule: Rule
     visits: int = 0
+    struck: int = 0
+    sessions: list[str] = field(default_factory=list)
+
+    def strikes(self, call: CallFacts) -> bool:
+        """Count one visit that the rule is about; whether it is struck."""
+        rule = self.rule
+        if rule.session is not None and not self._is_its_session(rule.session, call.session):
+            return False
+        self.visits += 1
+        if self.visits < rule.nth or (rule.times is not None and self.struck >= rule.times):
+            return False
+        if rule.probability < 1.0 and _chance(rule.seed, self.visits) >= rule.probability:
+            return False
+        self.struck += 1
+        return True
+
+    def _is_its_session(self, wanted: str | int, session: str | None) -> bool:
+        if session is None:
+            return False
+        if isinstance(wanted, str):
+            return wanted == session
+        if session not in self.sessions:
+            self.sessions.append(session)
+        return self.sessions.index(session) + 1 == wanted
 
 
-@dataclass(slots=True)
 class FaultPlan:
-    """The rules in force and how often each was met."""
+    """The rules in force and how often each was met and struck."""
 
-    _rules: list[_Counted] = field(default_factory=list)
+    __slots__ = ("_rules",)
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
+        self._rules: list[_Counted] = []
+        self.extend(list(rules))
 
     @classmethod
     def of(cls, rules: Iterable[Rule]) -> FaultPlan:
-        plan = cls()
-        for rule in rules:
-            plan.add(rule)
-        return plan
+        return cls(rules)
 
     @property
     def is_empty(self) -> bool:
         return not self._rules
 
+    @property
+    def rules(self) -> list[Rule]:
+        return [counted.rule for counted in self._rules]
+
+    def at(self, point: str) -> RuleDraft:
+        """Begin a rule: ``FaultPlan().at("write.commit.checked").for_tool("block", "update").nth(2).hold("x")``."""
+        from kernel.faults.builder import RuleDraft
+
+        return RuleDraft(self, point)
+
     def add(self, rule: Rule) -> None:
-        if len(self._rules) >= RULES_MAX:
+        self.extend([rule])
+
+    def extend(self, rules: list[Rule]) -> None:
+        """Add rules: all of them, or, past the bound, none."""
+        if len(self._rules) + len(rules) > RULES_MAX:
             raise PlanInvalid(1, f"a plan holds at most {RULES_MAX} rules")
-        self._rules.append(_Counted(rule))
+        self._rules += [_Counted(rule) for rule in rules]
 
     def clear(self) -> None:
         self._rules.clear()
 
-    def visit(self, point: str, *, tool: str | None = None, action: str | None = None) -> list[Rule]:
+    def visit(self, point: str, call: CallFacts) -> list[Rule]:
         """Count one visit; the rules that strike it, in the plan's order."""
-        struck = []
-        for counted in self._rules:
-            rule = counted.rule
-            if rule.matches(point, tool, action):
-                counted.visits += 1
-                if counted.visits >= rule.nth and (rule.times is None or counted.visits < rule.nth + rule.times):
-                    struck.append(rule)
-        return struck
+        return [counted.rule for counted in self._rules if counted.rule.is_about(point, call) and counted.strikes(call)]
+
+    def struck(self, name: str) -> int:
+        """How often rules of this name have struck."""
+        return sum(counted.struck for counted in self._rules if counted.rule.name == name)
 
     def describe(self) -> list[dict[str, Any]]:
-        """The rules with how often each was met (``/emulator/faults``)."""
-        return [{**counted.rule.as_json(), "visits": counted.visits} for counted in self._rules]
+        """The rules with how often each was met and struck (``/emulator/faults``)."""
+        return [
+            {**counted.rule.as_json(), "visits": counted.visits, "struck": counted.struck} for counted in self._rules
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as it would stand in a file."""
+        return {"rules": [rule.as_json() for rule in self.rules]}
 
 
-def read_plan(text: str) -> list[Rule]:
-    """The rules of a plan file.
-
-    Raises:
-        PlanInvalid: not JSON, not an array of rules, an unknown point, field or deed, a value out of range.
-    """
-    try:
-        plan = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise PlanInvalid(error.lineno, f"not JSON: {error.msg}") from error
-    if isinstance(plan, dict) and "rules" in plan and len(plan) > 1:
-        raise PlanInvalid(1, "a plan holds no more than rules")
-    start = _ARRAY_START.match(text)
-    if start is None:
-        raise PlanInvalid(1, 'a plan is an array of rules, or {"rules": [...]}')
-    decoder = json.JSONDecoder()
-    rules = []
-    position = _end_of_gap(text, start.end())
-    while text[position] != "]":
-        value, end = decoder.raw_decode(text, position)
-        rules.append(read_rule(value, line=text.count("\n", 0, position) + 1))
-        position = _end_of_gap(text, end)
-    return rules
-
-
-def read_rule(value: Any, *, line: int = 1) -> Rule:
-    """One rule from its JSON object. Raises ``PlanInvalid`` with the given ``line``."""
-    if not isinstance(value, dict):
-        raise PlanInvalid(line, "a rule is an object")
-    for name in value:
-        if name not in _FIELDS:
-            raise PlanInvalid(line, f"unknown field {name!r}")
-    deed = value.get("do")
-    if deed not in DEEDS:
-        raise PlanInvalid(line, f"do must be one of {', '.join(DEEDS)}, not {deed!r}")
-    for name in value:
-        if name not in _COMMON and name not in _OF_DEED[deed]:
-            raise PlanInvalid(line, f"{name!r} means nothing to {deed!r}")
-    _check_point(value.get("point"), line)
-    _check_whole(value, "nth", 1, line)
-    if value.get("times", 1) is not None:
-        _check_whole(value, "times", 1, line)
-    _check_whole(value, "code", None, line)
-    if "status" in value:
-        _check_whole(value, "status", 100, line)
-    for name in ("tool", "action", "name", "message"):
-        if not isinstance(value.get(name, ""), str):
-            raise PlanInvalid(line, f"{name} must be a text")
-    if deed == "drop" and not value["point"].startswith(("host.", "http.")):
-        raise PlanInvalid(line, "only an answer can be dropped: at a host.* or http.* point")
-    if deed == "delay":
-        _check_seconds(value.get("seconds"), line)
-    return Rule(**value)
-
-
-def _check_point(point: Any, line: int) -> None:
-    if not isinstance(point, str):
-        raise PlanInvalid(line, "point is missing")
-    if point not in POINTS and not fnmatch.filter(POINTS, point):
-        raise PlanInvalid(line, f"no fault point is named {point!r}")
-
-
-def _check_whole(value: Mapping[str, Any], name: str, least: int | None, line: int) -> None:
-    given = value.get(name, least if least is not None else 0)
-    if not isinstance(given, int) or isinstance(given, bool) or (least is not None and given < least):
-        raise PlanInvalid(line, f"{name} must be a whole number" + ("" if least is None else f" from {least} on"))
-
-
-def _check_seconds(given: Any, line: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-        raise PlanInvalid(line, "seconds must be a number")
-    if not 0 <= given <= DELAY_S_MAX:
-        raise PlanInvalid(line, f"seconds must be 0 to {DELAY_S_MAX:g}")
-
-
-def _end_of_gap(text: str, position: int) -> int:
-    gap = _BETWEEN.match(text, position)
-    assert gap is not None
-    return gap.end()
+def _chance(seed: int, visit: int) -> float:
+    """A number from 0 to 1 that follows from the two alone."""
+    return int.from_bytes(sha256(f"{seed}/{visit}".encode()).digest()[:8], "big") / 2**64

@@ -1,4 +1,4 @@
-"""A host that fails as planned: the fault plan applied before and after the effect of every host call."""
+"""A host that fails as planned, and tells a trace: before and after the effect of every host call."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from typing import Any, Final, TypeVar
 
 from kernel.endpoints import is_write
+from kernel.faults.attributes import shuffled
+from kernel.faults.calls import current_call
+from kernel.faults.plan import Rule
 from kernel.faults.points import STATIC, Moment, host_point
-from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
+from kernel.faults.trigger import AnswerDropped, DiskRefused, FaultInjected, Trigger, deeds
 from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable
 from kernel.host.records import keep_records
 from kernel.host.streams import closing_stream
@@ -25,6 +28,7 @@ class FaultyHost:
     def __init__(self, host: Host, trigger: Trigger) -> None:
         self._host = host
         self._trigger = trigger
+        self._calls = 0
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
         return await self._around(path, lambda: self._host.call(path, arguments))
@@ -55,22 +59,48 @@ class FaultyHost:
         await self._host.aclose()
 
     async def _around(self, path: str, send: Callable[[], Awaitable[T]]) -> T:
-        await self._pass(path, "before")
+        if not self._trigger.trace.is_on:
+            return await self._with_faults(path, send)
+        trace, ticket = self._trigger.trace, current_call.get().number
+        self._calls += 1
+        number = self._calls
+        trace.record("host_call", path=path, call=number, ticket=ticket)
+        outcome = "cancelled"
+        try:
+            answer = await self._with_faults(path, send)
+            outcome = "ok"
+            return answer
+        except Exception as error:
+            outcome = f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            trace.record("host_answer", path=path, call=number, ticket=ticket, outcome=outcome)
+
+    async def _with_faults(self, path: str, send: Callable[[], Awaitable[T]]) -> T:
+        struck = deeds(await self._pass(path, "before"))
         answer = await send()
-        await self._pass(path, "after")
+        if "duplicate" in struck:
+            # A proxy on the way has sent it again; what its first delivery was answered nobody hears.
+            answer = await send()
+        struck = deeds(await self._pass(path, "after"))
+        if (rule := struck.get("shuffle_attributes")) is not None:
+            self._calls += 1
+            answer = shuffled(answer, f"{rule.seed}/{self._calls}")
         return answer
 
-    async def _pass(self, path: str, moment: Moment) -> None:
+    async def _pass(self, path: str, moment: Moment) -> tuple[Rule, ...]:
         if self._trigger.plan.is_empty:
-            return
+            return ()
         writes = path != STATIC and is_write(path)
         try:
-            await self._trigger.visit(host_point(path, moment))
+            return await self._trigger.visit(host_point(path, moment))
         except AnswerDropped as fault:
             # Whether the effect came first is exactly what the caller of a write cannot know.
             raise HostUnavailable(
                 "The note kernel did not answer: connection closed", path=path, is_ambiguous=writes
             ) from fault
+        except DiskRefused as fault:
+            raise HostApiError(-1, f"write failed: {fault.message}", path=path) from fault
         except FaultInjected as fault:
             if fault.status is None:
                 raise HostApiError(fault.code, fault.message, path=path) from fault

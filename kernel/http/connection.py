@@ -16,11 +16,22 @@ from typing import Final
 
 import trio
 
-from kernel.faults.points import HTTP_ACCEPTED, HTTP_ANSWERED, HTTP_ANSWERING, HTTP_READ
-from kernel.faults.trigger import AnswerDropped, FaultInjected, Trigger
+from kernel.faults.calls import NOBODY, CallFacts, facts_of_request
+from kernel.faults.plan import Rule
+from kernel.faults.points import (
+    HTTP_ACCEPTED,
+    HTTP_ANSWERED,
+    HTTP_ANSWERING,
+    HTTP_BODY,
+    HTTP_CLOSING,
+    HTTP_HEAD,
+    HTTP_READ,
+)
+from kernel.faults.trigger import AnswerDropped, ConnectionCut, FaultInjected, Trigger, deeds
 from kernel.http import reply
 from kernel.http.bodies import BodyReader
 from kernel.http.exchange import Head, Malformed, Wire
+from kernel.http.faulty import FaultyWriter, SecondDelivery, cut_at, injected, is_event_stream, shuffled_answer
 from kernel.http.limits import (
     LINGER_BYTES_MAX,
     LINGER_S_MAX,
@@ -41,6 +52,7 @@ from kernel.wire import (
     Response,
     Route,
     StreamResponse,
+    StreamWriter,
     WebSocketResponse,
 )
 
@@ -65,6 +77,9 @@ class Connection:
         self._pipelined = 0
         self._has_answered = False  # the bytes of this exchange's answer have begun to go out
         self._is_ruined = False
+        self._has_points = False  # this exchange passes fault points
+        self._awaits_body = False  # and so does each piece of its body
+        self._call = NOBODY  # what they may ask of it
         self.scope = trio.CancelScope()
         self.deadline = inf  # trio time; inf while nothing is waited for that has a bound
         self.is_expired = False
@@ -78,6 +93,8 @@ class Connection:
             with self.scope:
                 if await self._is_accepted():
                     await self._serve()
+                if self._has_points:
+                    await self._pass_closing()
             if self.is_expired and self._awaits_request():
                 with trio.move_on_after(LINGER_S_MAX):
                     await self._send_last(_TOO_SLOW)
@@ -102,7 +119,7 @@ class Connection:
         if self._trigger.plan.is_empty:
             return True
         try:
-            await self._trigger.visit(HTTP_ACCEPTED)
+            await self._pass(HTTP_ACCEPTED)
         except (FaultInjected, AnswerDropped):
             return False
         return True
@@ -153,6 +170,8 @@ class Connection:
         """The next bytes of the peer, after the watcher has let go of the stream."""
         if not self._watch.is_free:
             await self._watch.ended()
+        if self._awaits_body:
+            await self._pass(HTTP_BODY)
         return await self._transport.receive()
 
     # --- one exchange ----------------------------------------------------------------------------------------
@@ -162,12 +181,16 @@ class Connection:
         try:
             plan = self._resolve(head)
             answer = await self._run_route(head, plan) if isinstance(plan, Route) else plan
+            self._awaits_body = False
             if isinstance(answer, Response):
                 self._body.release()  # nobody looks at it any more, however long the answer takes to send
             if self._trigger.plan.is_empty or (isinstance(plan, Route) and not plan.has_fault_points):
                 return await self._write(head, answer)
             return await self._write_at_fault_points(head, answer)
-        except AnswerDropped:
+        except AnswerDropped as fault:
+            self._awaits_body = False
+            if isinstance(fault, ConnectionCut) and fault.how == "fin":
+                await self._linger()
             return False
         finally:
             self._body.release()
@@ -182,20 +205,23 @@ class Connection:
     async def _run_route(self, head: Head, route: Route) -> Answer:
         try:
             body = b""
+            self._has_points = route.has_fault_points and not self._trigger.plan.is_empty
+            if self._has_points:
+                await self._pass_head(head)
             if route.streams_body:
                 self._body.check(route.body_bytes_max)
             elif head.has_body:
                 body = await self._body.whole(route.body_bytes_max)
-            if route.has_fault_points and not self._trigger.plan.is_empty:
-                await self._trigger.visit(HTTP_READ)
             request = Request(head.method, head.target, head.path, head.query, head.headers, body, self._transport.peer)
+            if self._has_points:
+                await self._pass_read(route, request)
             return await route.handler(ServerExchange(request, self._body, self._watch, route.body_bytes_max))
         except BodyTooLarge as error:
             return reply.plain(413, f"The body may have {error.limit_bytes} bytes.", closes=True)
         except BodiesFull:
             return _FULL
         except FaultInjected as fault:
-            return _injected(fault)
+            return injected(fault)
         except (ClientGone, Malformed, AnswerDropped):
             raise
         except Exception as error:
@@ -207,15 +233,67 @@ class Connection:
     # --- writing ---------------------------------------------------------------------------------------------
     async def _write_at_fault_points(self, head: Head, answer: Answer) -> bool:
         try:
-            await self._trigger.visit(HTTP_ANSWERING)
+            struck = deeds(await self._pass(HTTP_ANSWERING))
         except FaultInjected as fault:
-            answer = _injected(fault)
-        keeps = await self._write(head, answer)
+            answer, struck = injected(fault), {}
+        if (rule := struck.get("shuffle_attributes")) is not None:
+            answer = shuffled_answer(answer, f"{rule.seed}/{self._trigger.trace.count}")
+        if (rule := struck.get("truncate")) is not None:
+            return await self._write_part(head, answer, rule)
+        keeps = await self._write(head, self._with_frame_points(answer))
         try:
-            await self._trigger.visit(HTTP_ANSWERED)
+            await self._pass(HTTP_ANSWERED)
         except FaultInjected:
             return False  # it is out: only the connection can still fail
         return keeps
+
+    async def _write_part(self, head: Head, answer: Answer, rule: Rule) -> bool:
+        """The beginning of the answer, and the end of the connection."""
+        if not isinstance(answer, Response):
+            await self._write(head, self._with_frame_points(answer, left_bytes=rule.bytes or 0))
+            return False
+        wall_s = self._services.clock.wall_ms() // 1000
+        self._has_answered = True
+        data = reply.whole(answer, wall_s=wall_s, is_head=head.method == "HEAD", closes=False)
+        await self.send(data[: cut_at(rule, len(data))])
+        await self._linger()
+        return False
+
+    def _with_frame_points(self, answer: Answer, *, left_bytes: int | None = None) -> Answer:
+        if not isinstance(answer, StreamResponse):
+            return answer
+        call, is_events, produce = self._call, is_event_stream(answer), answer.produce
+
+        async def faulty(writer: StreamWriter) -> None:
+            await produce(FaultyWriter(writer, self._trigger, call, is_events=is_events, left_bytes=left_bytes))
+
+        return StreamResponse(answer.status, answer.headers, faulty)
+
+    async def _pass_head(self, head: Head) -> None:
+        self._call = CallFacts(session=head.headers.get("mcp-session-id"))
+        await self._pass(HTTP_HEAD)
+        if head.has_body:
+            await self._pass(HTTP_BODY)
+            self._awaits_body = True
+
+    async def _pass_read(self, route: Route, request: Request) -> None:
+        self._call = facts_of_request(request.body, self._call.session)
+        if "duplicate" in deeds(await self._pass(HTTP_READ)):
+            self._services.nursery.start_soon(_deliver_again, route, request)
+
+    async def _pass_closing(self) -> None:
+        try:
+            await self._pass(HTTP_CLOSING)
+        except (FaultInjected, AnswerDropped):
+            return
+
+    async def _pass(self, point: str) -> tuple[Rule, ...]:
+        try:
+            return await self._trigger.visit(point, self._call)
+        except ConnectionCut as cut:
+            if cut.how == "rst":
+                self._transport.reset_on_close()
+            raise
 
     async def _write(self, head: Head, answer: Answer) -> bool:
         if isinstance(answer, WebSocketResponse):
@@ -264,6 +342,10 @@ class Connection:
             await writer.end()
         except (ClientGone, Malformed):
             raise ClientGone from None
+        except ConnectionCut as cut:
+            if cut.how == "rst":
+                self._transport.reset_on_close()
+            raise
         except Exception as error:
             if is_only_gone(error):
                 return False
@@ -346,8 +428,13 @@ def is_only_gone(error: Exception) -> bool:
     return isinstance(error, ClientGone)
 
 
-def _injected(fault: FaultInjected) -> Response:
-    return reply.plain(fault.status or HTTPStatus.INTERNAL_SERVER_ERROR, fault.message, closes=True)
+async def _deliver_again(route: Route, request: Request) -> None:
+    """The second delivery of one request; what it is answered goes nowhere."""
+    try:
+        await route.handler(SecondDelivery(request))
+    except Exception as error:
+        if not is_only_gone(error):
+            _log.warning("the second delivery of %s %s failed", request.method, request.path, exc_info=error)
 
 
 def _malformed(error: Malformed) -> Response:

@@ -6,6 +6,7 @@ The connection sees only ``Transport``. Errors of the peer all become ``ClientGo
 from __future__ import annotations
 
 import socket
+import struct
 from collections.abc import Callable
 from typing import Protocol
 
@@ -37,6 +38,10 @@ class Transport(Protocol):
 
     async def aclose(self) -> None:
         """Give everything back at once, also in a cancelled task."""
+        ...
+
+    def reset_on_close(self) -> None:
+        """Let the close be a reset (RST) instead of an orderly end, where the transport knows the difference."""
         ...
 
 
@@ -91,6 +96,9 @@ class SocketTransport:
         trio.lowlevel.notify_closing(self._socket)
         self._socket.close()
 
+    def reset_on_close(self) -> None:
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
 
 class StreamTransport:
     """Any Trio stream that can be half-closed, for example one end of ``trio.testing.memory_stream_pair()``."""
@@ -120,3 +128,6 @@ class StreamTransport:
 
     async def aclose(self) -> None:
         await trio.aclose_forcefully(self._stream)
+
+    def reset_on_close(self) -> None:
+        """A stream in memory has only one kind of end."""

@@ -118,6 +118,11 @@ class SessionTable:
             if session.is_expired(now):
                 self.end(session)
 
+    def end_all(self) -> None:
+        """End every session, busy or not (a fault: as if the endpoint had forgotten them)."""
+        for session in list(self._sessions.values()):
+            self.end(session)
+
     def statistics(self) -> dict[str, int]:
         """Counts for /health: sessions, and how many of them are busy."""
         return {"sessions": len(self._sessions), "busy": sum(1 for s in self._sessions.values() if s.use_count)}

@@ -86,6 +86,7 @@ class _Stream:
 
     def __init__(self) -> None:
         self.is_closing = False
+        self.storm = 0  # notifications to send although nothing changed
         self._woken = trio.Event()
 
     def wake(self) -> None:
@@ -117,6 +118,12 @@ class Subscriptions:
     def announce(self) -> None:
         """Something may have changed: look now instead of at the next interval."""
         for stream in self._streams:
+            stream.wake()
+
+    def storm(self, count: int) -> None:
+        """Send ``count`` notifications on every open stream, change or not (a fault)."""
+        for stream in self._streams:
+            stream.storm += count
             stream.wake()
 
     def close(self) -> None:
@@ -188,6 +195,9 @@ class Subscriptions:
             now = self._clock.now()
             if stream.is_closing or (life_s is not None and now - opened_s >= life_s):
                 return
+            for _ in range(stream.storm):
+                stream.storm -= 1
+                await send(writer, sse_event(notification_message(TOOLS_CHANGED, params)))
             found = await _attempt(look)
             if found is None:
                 # The configuration cannot be read: the client connects anew and lists again (R261).

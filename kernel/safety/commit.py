@@ -171,6 +171,7 @@ class Commit:
     async def _look(self, outcome: Outcome) -> ReadBack:
         intent = self._intent
         try:
+            await self._visit("commit.observing")
             if intent.precondition is Precondition.NONE:
                 return ReadBack(is_as_asked=intent.confirm is None or await intent.confirm(outcome))
             seen, state = await self._coordinator.observe(intent)

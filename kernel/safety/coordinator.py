@@ -74,6 +74,7 @@ class WriteCoordinator:
             ToolError: what the probe raised, ``write_ledger_unavailable``, ``write_ledger_capacity``,
                 ``request_id_collision``. Nothing is executed in any case.
         """
+        await self._visit("preflight.entered")
         seen, state = await self._guarded_look(intent)
         await self._visit("preflight.probed")
         row = await self._issue(binding_of(intent), seen)
@@ -96,6 +97,7 @@ class WriteCoordinator:
         if row.state is not WriteState.ISSUED:
             return self._replay(row)
         self._check_credential(intent)
+        await self._visit("commit.found")
         try:
             _, state = await self._guarded_look(intent)
         except (ToolError, HostApiError) as error:

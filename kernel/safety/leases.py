@@ -90,6 +90,11 @@ class Leases:
         if len(self._by_scope[lease.scope]) > LEASES_PER_SCOPE_MAX or len(self._by_key) > LEASES_MAX:
             self._remove(lease.key)
 
+    def clear(self) -> None:
+        """Every lease is gone (a fault: as if their time were over)."""
+        self._by_key.clear()
+        self._by_scope.clear()
+
     def _drop_expired(self, now: float) -> None:
         while self._by_key:
             lease = next(iter(self._by_key.values()))

@@ -15,7 +15,7 @@ from typing import Any, Final
 import trio
 
 from kernel.clock import Clock
-from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger
+from kernel.faults.trigger import NO_FAULTS, DiskRefused, FaultInjected, Trigger
 from kernel.ids import IdSource
 from kernel.safety import ledger_store
 from kernel.safety.ledger_store import Job, LedgerUnavailable
@@ -176,6 +176,9 @@ class Ledger:
             await self._trigger.visit(f"ledger.{name}.before")
             result = await self._run(job)
             await self._trigger.visit(f"ledger.{name}.after")
+        except DiskRefused as fault:
+            # The store itself meets it: the whole group fails and the file is opened afresh, as on a real full disk.
+            return await self._run(ledger_store.refused(fault.message))
         except FaultInjected as fault:
             raise LedgerUnavailable(fault.message) from fault
         return result

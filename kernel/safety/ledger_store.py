@@ -225,6 +225,15 @@ def recover(wall_ms: int) -> Job:
     return job
 
 
+def refused(message: str) -> Job:
+    """A step that SQLite refuses with ``message`` (an injected full or read-only disk)."""
+
+    def job(connection: sqlite3.Connection) -> None:
+        raise sqlite3.OperationalError(message)
+
+    return job
+
+
 def open_rows(connection: sqlite3.Connection) -> list[Row]:
     """The rows that are issued and not executed."""
     found = connection.execute(f"SELECT {_COLUMNS} FROM writes WHERE state='issued' ORDER BY issued_wall_ms")

@@ -16,7 +16,7 @@ import trio
 from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
-from kernel.faults.trigger import current_call
+from kernel.faults.calls import CallFacts, current_call
 from kernel.host.base import Host, HostError, HostHttpError
 from kernel.host.budget import ReadBudget
 from kernel.host.scoped import ScopedHost
@@ -231,7 +231,7 @@ class Tools:
 
     async def _performed(self, call: Asked, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
         configuration: Configuration = prepared.state["configuration"]
-        current_call.set((call.action.tool, call.action.name))
+        current_call.set(CallFacts(call.action.tool, call.action.name, call.arguments, caller.session_id, ticket))
         try:
             configuration = await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.

@@ -22,6 +22,7 @@ UPDATE = "/api/block/updateBlock"
 IN_DOUBT_WRITTEN = ("outcome_unknown", "new")
 IN_DOUBT_UNTOUCHED = ("outcome_unknown", "Alpha text")
 EXPECTED = {
+    "write.commit.found": ("preflight_lease_invalid", "Alpha text"),
     "write.commit.checked": ("preflight_lease_invalid", "Alpha text"),
     "write.commit.entered": ("preflight_lease_invalid", "Alpha text"),
     "ledger.begin.before": ("preflight_lease_invalid", "Alpha text"),
@@ -30,6 +31,7 @@ EXPECTED = {
     f"host.before:{UPDATE}": IN_DOUBT_UNTOUCHED,
     f"host.after:{UPDATE}": IN_DOUBT_WRITTEN,
     "write.commit.written": IN_DOUBT_WRITTEN,
+    "write.commit.observing": IN_DOUBT_WRITTEN,
     "write.commit.observed": IN_DOUBT_WRITTEN,
     "ledger.settle.before": IN_DOUBT_WRITTEN,
     "ledger.settle.after": ("replayed", "new"),

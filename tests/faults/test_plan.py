@@ -1,21 +1,20 @@
-"""Fault plans: which visit is struck, and what a bad plan file is told."""
+"""Fault plans: which visit is struck, for whom, and how a plan is built in Python."""
 
 from __future__ import annotations
-
-import json
-from typing import Any
 
 import pytest
 
 from kernel.endpoints import ENDPOINTS
-from kernel.faults.plan import DELAY_S_MAX, RULES_MAX, FaultPlan, PlanInvalid, Rule, read_plan, read_rule
-from kernel.faults.points import HOST_POINTS, POINTS, host_point
+from kernel.faults.calls import NOBODY, CallFacts, facts_of_request
+from kernel.faults.limits import RULES_MAX
+from kernel.faults.plan import FaultPlan, PlanInvalid, Rule
+from kernel.faults.points import FAMILIES, FAMILY_OF, HOST_POINTS, POINTS, host_point
 
 UPDATE = "host.before:/api/block/updateBlock"
 
 
-def struck(plan: FaultPlan, visits: int, point: str = UPDATE, **call: str) -> list[int]:
-    return [number for number in range(1, visits + 1) if plan.visit(point, **call)]
+def struck(plan: FaultPlan, visits: int, point: str = UPDATE, call: CallFacts = NOBODY) -> list[int]:
+    return [number for number in range(1, visits + 1) if plan.visit(point, call)]
 
 
 @pytest.mark.parametrize(
@@ -45,22 +44,39 @@ def test_a_rule_strikes_from_its_nth_visit_on_so_many_times(nth: int, times: int
     ],
 )
 def test_a_point_may_be_a_pattern(point: str, visited: str, matches: bool) -> None:
-    assert bool(FaultPlan.of([Rule(point, "drop")]).visit(visited)) is matches
+    assert bool(FaultPlan.of([Rule(point, "drop")]).visit(visited, NOBODY)) is matches
 
 
 def test_a_rule_may_be_about_one_tool_action_and_counts_only_its_calls() -> None:
     plan = FaultPlan.of([Rule(UPDATE, "drop", nth=2, tool="block", action="update")])
-    assert not plan.visit(UPDATE, tool="block", action="replace")
-    assert not plan.visit(UPDATE)
-    assert not plan.visit(UPDATE, tool="block", action="update")
-    assert plan.visit(UPDATE, tool="block", action="update")
+    assert not plan.visit(UPDATE, CallFacts("block", "replace"))
+    assert not plan.visit(UPDATE, NOBODY)
+    assert not plan.visit(UPDATE, CallFacts("block", "update"))
+    assert plan.visit(UPDATE, CallFacts("block", "update"))
+
+
+@pytest.mark.parametrize(("session", "expected"), [("b", [2, 4]), (1, [1, 3]), (2, [2, 4]), (3, []), ("c", [])])
+def test_a_rule_may_be_about_one_session_by_its_id_or_its_number(session: str | int, expected: list[int]) -> None:
+    plan = FaultPlan.of([Rule(UPDATE, "drop", times=None, session=session)])
+    calls = [CallFacts(session=name) for name in ("a", "b", "a", "b")]
+    assert [number for number, call in enumerate(calls, 1) if plan.visit(UPDATE, call)] == expected
+    assert not plan.visit(UPDATE, NOBODY), "a call without a session is nobody's"
+
+
+def test_chance_follows_from_the_seed_alone() -> None:
+    first = struck(FaultPlan.of([Rule(UPDATE, "drop", times=None, probability=0.3, seed=7)]), 1000)
+    assert first == struck(FaultPlan.of([Rule(UPDATE, "drop", times=None, probability=0.3, seed=7)]), 1000)
+    assert first != struck(FaultPlan.of([Rule(UPDATE, "drop", times=None, probability=0.3, seed=8)]), 1000)
+    assert 230 < len(first) < 370
+    assert struck(FaultPlan.of([Rule(UPDATE, "drop", times=3, probability=0.3, seed=7)]), 1000) == first[:3]
 
 
 def test_several_rules_strike_in_the_plans_order_and_each_counts_for_itself() -> None:
-    slow, lost = Rule(UPDATE, "delay", seconds=1.0, times=None), Rule(UPDATE, "drop", nth=2)
+    slow, lost = Rule(UPDATE, "delay", seconds=1.0, times=None), Rule(UPDATE, "drop", nth=2, name="lost")
     plan = FaultPlan.of([slow, lost])
-    assert [plan.visit(UPDATE) for _ in range(3)] == [[slow], [slow, lost], [slow]]
-    assert [row["visits"] for row in plan.describe()] == [3, 3]
+    assert [plan.visit(UPDATE, NOBODY) for _ in range(3)] == [[slow], [slow, lost], [slow]]
+    assert [(row["visits"], row["struck"]) for row in plan.describe()] == [(3, 3), (3, 1)]
+    assert (plan.struck("lost"), plan.struck(""), plan.struck("none")) == (1, 3, 0)
     plan.clear()
     assert plan.is_empty
 
@@ -72,91 +88,74 @@ def test_every_endpoint_has_a_point_before_and_after_its_effect() -> None:
     assert len(HOST_POINTS) == 2 * (len(ENDPOINTS) + 1)
 
 
-RULES = [
-    {"point": UPDATE, "do": "hold", "name": "u"},
-    {"point": "host.after:/api/block/*", "do": "drop", "nth": 2, "times": 3, "tool": "block", "action": "update"},
-    {"point": UPDATE, "do": "fail", "status": 503, "message": "busy", "times": None},
-    {"point": UPDATE, "do": "fail", "code": -1},
-    {"point": "write.commit.written", "do": "crash"},
-    {"point": "http.accepted", "do": "delay", "seconds": 0.25},
-]
+def test_every_point_has_a_family_and_every_family_a_point() -> None:
+    assert set(FAMILY_OF) == POINTS
+    assert set(FAMILY_OF.values()) == set(FAMILIES)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        json.dumps(RULES),
-        json.dumps({"rules": RULES}),
-        json.dumps(RULES, indent=3),
-        "\n\n" + json.dumps({"rules": RULES}, indent=1),
-    ],
-)
-def test_a_plan_file_is_read_and_told_again(text: str) -> None:
-    rules = read_plan(text)
-    assert [rule.do for rule in rules] == ["hold", "drop", "fail", "fail", "crash", "delay"]
-    assert read_plan(json.dumps([rule.as_json() for rule in rules])) == rules
-
-
-def test_an_empty_plan_is_a_plan() -> None:
-    assert read_plan(" [ ] ") == read_plan('{"rules": []}') == []
-
-
-@pytest.mark.parametrize(
-    ("rule", "reason"),
-    [
-        ("x", "a rule is an object"),
-        ({"point": UPDATE, "do": "hold", "colour": 1}, "unknown field 'colour'"),
-        ({"point": UPDATE}, "do must be one of delay, hold, fail, drop, crash, not None"),
-        ({"point": UPDATE, "do": "melt"}, "do must be one of"),
-        ({"do": "drop"}, "point is missing"),
-        ({"point": "host.before:/api/block/nothing", "do": "drop"}, "no fault point is named"),
-        ({"point": "hots.*", "do": "drop"}, "no fault point is named"),
-        ({"point": UPDATE, "do": "drop", "seconds": 1}, "'seconds' means nothing to 'drop'"),
-        ({"point": UPDATE, "do": "drop", "nth": 0}, "nth must be a whole number from 1 on"),
-        ({"point": UPDATE, "do": "drop", "nth": True}, "nth must be a whole number from 1 on"),
-        ({"point": UPDATE, "do": "drop", "times": 1.5}, "times must be a whole number from 1 on"),
-        ({"point": UPDATE, "do": "fail", "code": "x"}, "code must be a whole number"),
-        ({"point": UPDATE, "do": "fail", "status": 99}, "status must be a whole number from 100 on"),
-        ({"point": "write.commit.begun", "do": "drop"}, "only an answer can be dropped"),
-        ({"point": UPDATE, "do": "drop", "tool": 5}, "tool must be a text"),
-        ({"point": UPDATE, "do": "hold", "name": None}, "name must be a text"),
-        ({"point": UPDATE, "do": "delay"}, "seconds must be a number"),
-        ({"point": UPDATE, "do": "delay", "seconds": True}, "seconds must be a number"),
-        ({"point": UPDATE, "do": "delay", "seconds": -1}, "seconds must be 0 to 3600"),
-        ({"point": UPDATE, "do": "delay", "seconds": DELAY_S_MAX + 1}, "seconds must be 0 to 3600"),
-    ],
-)
-def test_a_wrong_rule_is_told_with_its_line_and_reason(rule: Any, reason: str) -> None:
-    text = "[\n" + json.dumps(RULES[0]) + ",\n\n" + json.dumps(rule) + "\n]"
-    with pytest.raises(PlanInvalid, match=reason) as caught:
-        read_plan(text)
-    assert caught.value.line == 4
-    with pytest.raises(PlanInvalid) as single:
-        read_rule(rule)
-    assert single.value.line == 1
-
-
-def test_the_longest_delay_is_allowed() -> None:
-    assert read_rule({"point": UPDATE, "do": "delay", "seconds": DELAY_S_MAX}).seconds == DELAY_S_MAX
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "reason"),
-    [
-        ("[\n{,\n]", 2, "not JSON"),
-        ("", 1, "not JSON"),
-        ('{"plan": []}', 1, "a plan is an array of rules"),
-        ("5", 1, "a plan is an array of rules"),
-        ('{"rules": [], "more": 1}', 1, "more than rules"),
-    ],
-)
-def test_what_is_no_plan_is_told_why(text: str, line: int, reason: str) -> None:
-    with pytest.raises(PlanInvalid, match=reason) as caught:
-        read_plan(text)
-    assert caught.value.line == line
-
-
-def test_a_plan_is_bounded() -> None:
-    plan = FaultPlan.of(Rule(UPDATE, "drop") for _ in range(RULES_MAX))
+def test_a_plan_is_bounded_and_takes_all_rules_or_none() -> None:
+    plan = FaultPlan.of(Rule(UPDATE, "drop") for _ in range(RULES_MAX - 1))
+    with pytest.raises(PlanInvalid):
+        plan.extend([Rule(UPDATE, "drop")] * 2)
+    assert len(plan.rules) == RULES_MAX - 1
+    plan.add(Rule(UPDATE, "drop"))
     with pytest.raises(PlanInvalid):
         plan.add(Rule(UPDATE, "drop"))
+
+
+def test_a_plan_can_be_said_in_python() -> None:
+    plan = (
+        FaultPlan()
+        .at("write.commit.checked").for_tool("block", "update").nth(2).hold("x")
+        .at(UPDATE).for_session(2).times(None).fail(status=503)
+        .at(UPDATE).for_tool("fs").named("n").times(3).fail(code=-1, message="no")
+        .at("http.request.read").sometimes(0.5, seed=3).duplicate()
+        .at("http.request.read").times(2).sometimes(0.25).delay(0.5)
+        .at("host.after:/api/block/*").drop()
+        .at("http.closing").cut("fin")
+        .at("http.answer.before").truncate(5)
+        .at("http.answer.before").truncate()
+        .at("write.commit.begun").crash()
+        .at("ledger.begin.before").disk_full()
+        .at("ledger.*.before").read_only()
+        .at("host.before:*").stale_index(1)
+        .at("host.after:*").shuffle_attributes(4)
+        .at("write.commit.checked").edit(text="t")
+        .at("http.head").expire("sessions")
+        .at("http.request.read").list_changed(9)
+        .at("http.accepted").clock(60)
+        .at("write.commit.found").cancel()
+        .at("write.commit.found").hold()
+    )  # fmt: skip
+    assert plan.rules[:5] == [
+        Rule("write.commit.checked", "hold", name="x", nth=2, tool="block", action="update"),
+        Rule(UPDATE, "fail", times=None, session=2, status=503),
+        Rule(UPDATE, "fail", name="n", times=3, tool="fs", code=-1, message="no"),
+        Rule("http.request.read", "duplicate", times=None, probability=0.5, seed=3),
+        Rule("http.request.read", "delay", times=2, probability=0.25, seconds=0.5),
+    ]
+    assert [rule.do for rule in plan.rules[5:]] == [
+        "drop", "cut", "truncate", "truncate", "crash", "disk_full", "read_only", "stale_index", "shuffle_attributes",
+        "edit", "expire", "list_changed", "clock", "cancel", "hold",
+    ]  # fmt: skip
+
+
+def test_what_makes_no_sense_is_refused_where_it_is_built() -> None:
+    with pytest.raises(PlanInvalid, match="only a connection can be cut"):
+        FaultPlan().at("write.commit.begun").cut()
+
+
+@pytest.mark.parametrize(
+    ("body", "facts"),
+    [
+        (b'{"params":{"name":"fs","arguments":{"action":"ls","path":"/"}}}', ("fs", "ls")),
+        (b'{"params":{"name":5,"arguments":[]}}', (None, None)),
+        (b'{"params":[]}', (None, None)),
+        (b"[1]", (None, None)),
+        (b"no json", (None, None)),
+        (b"", (None, None)),
+    ],
+)
+def test_a_request_that_was_only_read_says_whose_call_it_is(body: bytes, facts: tuple[str | None, str | None]) -> None:
+    call = facts_of_request(body, "s")
+    assert (call.tool, call.action, call.session, call.number) == (*facts, "s", None)

@@ -6,8 +6,9 @@ import pytest
 import trio
 import trio.testing
 
+from kernel.faults.calls import CallFacts, current_call
 from kernel.faults.plan import FaultPlan, Rule
-from kernel.faults.trigger import NO_FAULTS, AnswerDropped, FaultInjected, Trigger, current_call
+from kernel.faults.trigger import NO_FAULTS, AnswerDropped, FaultInjected, Trigger
 
 POINT = "write.commit.begun"
 
@@ -95,7 +96,7 @@ async def test_a_crash_is_what_the_process_made_of_it() -> None:
 async def test_rules_are_narrowed_to_the_running_call() -> None:
     trigger = trigger_of(Rule(POINT, "fail", tool="block", action="update"))
     await trigger.visit(POINT)
-    token = current_call.set(("block", "update"))
+    token = current_call.set(CallFacts("block", "update"))
     try:
         with pytest.raises(FaultInjected):
             await trigger.visit(POINT)

@@ -85,12 +85,14 @@ def outcome_of(told: dict[str, Any]) -> str:
 
 # Where the process dies in a commit, and what the same commit answers in the next life.
 AFTERWARDS = {
+    "write.commit.found": "preflight_lease_invalid",
     "write.commit.checked": "preflight_lease_invalid",
     "write.commit.entered": "preflight_lease_invalid",
     "ledger.begin.before": "preflight_lease_invalid",
     "ledger.begin.after": "outcome_unknown",
     "write.commit.begun": "outcome_unknown",
     "write.commit.written": "outcome_unknown",
+    "write.commit.observing": "outcome_unknown",
     "write.commit.observed": "outcome_unknown",
     "ledger.settle.before": "outcome_unknown",
     "ledger.settle.after": "committed replayed",
@@ -98,7 +100,15 @@ AFTERWARDS = {
     "host.before:/api/block/updateBlock": "outcome_unknown",
     "host.after:/api/block/updateBlock": "outcome_unknown",
 }
+PREFLIGHT_POINTS = (
+    "write.preflight.entered",
+    "write.preflight.probed",
+    "write.preflight.issued",
+    "ledger.issue.before",
+    "ledger.issue.after",
+)
 BEFORE_THE_WRITE = {
+    "write.commit.found",
     "write.commit.checked",
     "write.commit.entered",
     "ledger.begin.before",
@@ -124,9 +134,7 @@ def test_a_process_that_dies_in_a_commit_never_writes_twice(folder: Path, point:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "point", ["write.preflight.probed", "write.preflight.issued", "ledger.issue.before", "ledger.issue.after"]
-)
+@pytest.mark.parametrize("point", PREFLIGHT_POINTS)
 def test_a_process_that_dies_in_a_preflight_wrote_nothing_and_blocks_nothing(folder: Path, point: str) -> None:
     first = Process(folder, [{"point": point, "do": "crash"}])
     assert first.order(PREFLIGHT) is None
@@ -141,9 +149,8 @@ def test_a_process_that_dies_in_a_preflight_wrote_nothing_and_blocks_nothing(fol
 
 
 def test_every_point_of_the_write_path_is_one_where_a_process_dies_above() -> None:
-    preflight = {"write.preflight.probed", "write.preflight.issued", "ledger.issue.before", "ledger.issue.after"}
     assert {*WRITE_POINTS, *LEDGER_POINTS} == {
-        point for point in (*AFTERWARDS, *preflight) if not point.startswith("host.")
+        point for point in (*AFTERWARDS, *PREFLIGHT_POINTS) if not point.startswith("host.")
     }
 
 
