@@ -12,10 +12,9 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -30,7 +29,7 @@ from kernel.extension.embedded_endpoint import EmbeddedEndpoint
 from kernel.faults.plan import FaultPlan, PlanInvalid
 from kernel.faults.reading import form_of, read_plan
 from kernel.faults.trigger import Trigger
-from kernel.host.base import Host
+from kernel.host.base import Host, near
 from kernel.host.embedded import EmbeddedHost
 from kernel.host.faulty import FaultyHost
 from kernel.http.guard import HostGuard, OriginGuard
@@ -41,6 +40,7 @@ from kernel.mcp.endpoint import MCPEndpoint
 from kernel.mcp.fixtures.endpoint import fixture_endpoint
 from kernel.mcp.principals import principal_of
 from kernel.plugin_routes import PluginParts, plugin_routes
+from kernel.safety.coordinator import WriteCoordinator
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
@@ -51,14 +51,17 @@ from kernel.siyuan.push import PushHub
 from kernel.tasks.control import TaskControl
 from kernel.tasks.route import TaskRoute
 from kernel.tools.call import ToolParts, Tools
-from kernel.tools.configuration import HTTP_FILE, Configuration, read_configuration
+from kernel.tools.configuration import HTTP_FILE, Configuration
+from kernel.tools.http_settings import HttpSettings
 from kernel.tools.permissions import Level
 from kernel.tools.service import Caller
 from kernel.trace import NO_TRACE, Trace
+from kernel.turns import Turns
 from kernel.uploads.routes import Uploads
 from kernel.workspace.files import StorageError
 from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
+from scheduler.events import Observer
 
 PLUGIN_STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 WORKSPACE_LOCK: Final = ".lock"
@@ -89,16 +92,40 @@ class App:
     endpoint: MCPEndpoint
     server: Server
     trigger: Trigger
+    coordinator: WriteCoordinator
+
+
+def embedded_host(kernel: SiyuanKernel) -> EmbeddedHost:
+    """The notes of this process, looked at once in a turn of the event loop."""
+    turns = Turns()
+    trio.lowlevel.add_instrument(turns)
+    return EmbeddedHost(kernel, turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """What a simulation puts in the place of the machine's own.
+
+    ``is_inline``: the ledger has no thread. ``observer`` is told what the scheduler does; ``crash`` ends the process.
+    """
+
+    is_inline: bool = False
+    make_host: Callable[[SiyuanKernel], Host] = embedded_host
+    observer: Observer | None = None
+    crash: Callable[[], object] | None = None
 
 
 @asynccontextmanager
-async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> AsyncIterator[App]:
+async def open_app(
+    settings: Settings, clock: SystemClock, ids: IdSource, doubles: Doubles | None = None
+) -> AsyncIterator[App]:
     """Put one kernel together and keep its tasks running for the length of the block."""
+    doubles = doubles or Doubles()
     has_laboratory = settings.faults is not None or settings.has_emulator_controls
     trace = Trace(clock.now) if has_laboratory else NO_TRACE
-    trigger = Trigger(_fault_plan(settings), trace=trace)
+    trigger = Trigger(_fault_plan(settings), crash=doubles.crash, trace=trace)
     kernel = _open_kernel(settings, clock, ids)
-    bare: Host = _open_host(settings, kernel)
+    bare: Host = _open_host(settings, kernel, doubles)
     host: Host = FaultyHost(bare, trigger) if has_laboratory else bare
     storage = storage_folder(settings)
     async with (
@@ -107,9 +134,9 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
             read_slots=settings.read_slots,
             mutation_slots=settings.mutation_slots,
             admitted_max=settings.admitted_max,
-            observer=scheduler_observer(trace) if has_laboratory else None,
+            observer=doubles.observer or (scheduler_observer(trace) if has_laboratory else None),
         ) as scheduler,
-        open_coordinator(storage, clock, ids, trigger=trigger) as coordinator,
+        open_coordinator(storage, clock, ids, trigger=trigger, is_inline=doubles.is_inline) as coordinator,
     ):
         parts = ToolParts(
             host,
@@ -133,11 +160,11 @@ async def open_app(settings: Settings, clock: SystemClock, ids: IdSource) -> Asy
             world = World(kernel, bare, clock, scheduler, coordinator, endpoint, is_embedded=is_embedded)
             trigger.world.update(world.deeds())
         emulator = Emulator(kernel, trigger, clock)
-        resolve: Resolver = _resolver(settings, kernel, official, plugin, emulator).resolve
+        resolve: Resolver = _resolver(settings, kernel, host, official, plugin, emulator).resolve
         if has_laboratory:
             resolve = traced_resolver(resolve, trace)
         server = Server(resolve, clock=clock, trigger=trigger)
-        yield App(settings, kernel, host, scheduler, endpoint, server, trigger)
+        yield App(settings, kernel, host, scheduler, endpoint, server, trigger, coordinator)
         endpoint.close()
         await tools.statistics.flush()
         await host.aclose()
@@ -178,13 +205,13 @@ def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> Siyua
     return SiyuanKernel(workspace, PushHub(), clock, ids, options)
 
 
-def _open_host(settings: Settings, kernel: SiyuanKernel) -> Host:
+def _open_host(settings: Settings, kernel: SiyuanKernel, doubles: Doubles) -> Host:
     if settings.host_url:
         # httpx is half of the start-up time, and only a remote host needs it.
         from kernel.host.remote import RemoteHost
 
         return RemoteHost(settings.host_url, settings.host_token)
-    return EmbeddedHost(kernel)
+    return doubles.make_host(kernel)
 
 
 def _official_endpoint(settings: Settings, kernel: SiyuanKernel, official: OfficialMCP) -> OfficialEndpoint:
@@ -214,36 +241,40 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
 
 
 def _resolver(
-    settings: Settings, kernel: SiyuanKernel, official: OfficialMCP, plugin: PluginParts, emulator: Emulator
+    settings: Settings,
+    kernel: SiyuanKernel,
+    host: Host,
+    official: OfficialMCP,
+    plugin: PluginParts,
+    emulator: Emulator,
 ) -> Router:
     surface = KernelSurface(kernel, extra=official.routes())
+    http_settings = _http_settings(settings, kernel, host)
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [
-            *plugin_routes(
-                plugin, surface.authorize, is_enabled=lambda: _http_settings(settings, kernel).serves_endpoint
-            ),
+            *plugin_routes(plugin, surface.authorize, is_enabled=lambda: http_settings().serves_endpoint),
             *emulator.routes(surface.authorize, has_controls=has_controls),
         ],
         hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
-        origins=OriginGuard(lambda: _http_settings(settings, kernel).options.allowed_origins),
+        origins=OriginGuard(lambda: http_settings().options.allowed_origins),
         otherwise=surface.resolve,
     )
 
 
-def _http_settings(settings: Settings, kernel: SiyuanKernel) -> Configuration:
-    """What mcpHttpSettings says now, for guards that cannot wait; of a remote host's file they know nothing."""
-    if settings.host_url:
-        return Configuration()
-    try:
-        return _http_configuration(kernel.workspace.files.read_again(HTTP_FILE.removeprefix("/")))
-    except (StorageError, OSError):
-        return Configuration()
+def _http_settings(settings: Settings, kernel: SiyuanKernel, host: Host) -> Callable[[], Configuration]:
+    """mcpHttpSettings of the embedded notes; of a remote host's file the guards know nothing."""
+    embedded = near(host)
+    if settings.host_url or embedded is None:
+        return Configuration
 
+    def read() -> bytes | None:
+        try:
+            return kernel.workspace.files.read_again(HTTP_FILE.removeprefix("/"))
+        except StorageError as error:
+            raise OSError(error.reason) from error
 
-@lru_cache(maxsize=1)
-def _http_configuration(content: bytes | None) -> Configuration:
-    return read_configuration(None, content)
+    return HttpSettings(read, embedded.moment)
 
 
 def run_app(settings: Settings) -> int:
