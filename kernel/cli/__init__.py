@@ -17,6 +17,7 @@ CONTEXT: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"], "max_co
 COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("kernel.cli.serve:serve_command", "Run the kernel until SIGINT or SIGTERM."),
     "call": ("kernel.cli.call:call_command", "Call one action of one tool."),
+    "stdio": ("kernel.cli.stdio:stdio_command", "Serve MCP on standard input and output, through the running kernel."),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
 

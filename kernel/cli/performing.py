@@ -13,6 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -21,6 +22,7 @@ import trio
 from kernel.cli.place import Place
 from kernel.cli.showing import Display
 from kernel.delegate.delegate import Delegate, ToolCall
+from kernel.delegate.front import Front
 from kernel.delegate.messages import Refused
 from kernel.ids import SystemIds
 from kernel.safety.intent import Precondition
@@ -51,8 +53,8 @@ def run_call(action: Action, arguments: dict[str, Any], place: Place, manner: Ma
     """Make the call; the exit code."""
     display = Display(is_json=manner.is_json)
     person = Person() if sys.stdin.isatty() and sys.stderr.isatty() else None
-    delegate = Delegate(place.discovery(), SystemIds())
-    performance = Performance(action, arguments, manner, delegate, display, person)
+    front = Front(Delegate(place.discovery(), SystemIds()), here=Path.cwd(), home=Path.home())
+    performance = Performance(action, arguments, manner, front, display, person)
     return trio.run(performance.run)
 
 
@@ -76,7 +78,7 @@ class Performance:
     action: Action
     arguments: dict[str, Any]
     manner: Manner
-    delegate: Delegate
+    front: Front
     display: Display
     person: Person | None
     cancel: trio.Event = field(default_factory=trio.Event)
@@ -132,7 +134,7 @@ class Performance:
     async def _call(self, arguments: dict[str, Any], *, can_write: bool) -> dict[str, Any]:
         params = {"name": self.action.tool, "arguments": {"action": self.action.name, **arguments}}
         call = ToolCall(params, can_write=can_write, ask=self._ask(), cancel=self.cancel)
-        return await self.delegate.call(call)
+        return await self.front.call(call)
 
     def _ask(self) -> Callable[[str], Awaitable[str]] | None:
         """How the kernel's question is answered (R134); None: nobody is there, and the kernel says what is missing."""

@@ -30,7 +30,7 @@ from kernel.delegate.messages import AnswerLost, Post, Refused
 from kernel.errors import ToolError
 from kernel.ids import IdSource
 
-REQUEST_ID: Final = 1
+_REQUEST_ID: Final = 1
 # The kernel's question → "accept", "decline" or "cancel".
 Ask = Callable[[str], Awaitable[str]]
 
@@ -43,7 +43,7 @@ def _nothing(_message: Any) -> None:
 class ToolCall:
     """One tools/call. ``params``: name, arguments and whatever its caller sent beside them.
 
-    ``can_write``: what is told of it when it is in doubt. ``ask``: answers the kernel's question; None leaves it to
+    ``request_id``: as its answer shall bear it. ``task_id``: its own, or empty for a new one. ``can_write``: what is told of it when it is in doubt. ``ask``: answers the kernel's question; None leaves it to
     whoever gets the result. ``cancel``: set it to have the call cancelled. ``hear``: gets notifications of its stream.
     """
 
@@ -52,6 +52,8 @@ class ToolCall:
     ask: Ask | None = None
     cancel: trio.Event = field(default_factory=trio.Event)
     hear: Callable[[Any], None] = _nothing
+    request_id: int | str = _REQUEST_ID
+    task_id: str = ""
 
 
 class Delegate:
@@ -78,7 +80,7 @@ class Delegate:
         Raises:
             Refused: a JSON-RPC error of the coordinator (malformed parameters): the caller's own fault.
         """
-        delegation = Delegation(self.task_id(), can_write=call.can_write)
+        delegation = Delegation(call.task_id or self.task_id(), can_write=call.can_write)
         try:
             coordinator = await self.find(can_write=call.can_write)
             if call.cancel.is_set():
@@ -88,15 +90,22 @@ class Delegate:
         except ToolError as error:
             return error_result(error)
 
-    async def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """One request beside the tools (lists, resources, prompts): its result.
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        *,
+        request_id: int | str = _REQUEST_ID,
+        hear: Callable[[Any], None] = _nothing,
+    ) -> dict[str, Any]:
+        """One request beside the tool calls (lists, resources, prompts, listening): its result.
 
         Raises:
             Refused, AnswerLost, ToolError
         """
         coordinator = await self.find(can_write=False)
         try:
-            return await self._exchange(coordinator, messages.rpc(ROUTE, REQUEST_ID, method, params), _nothing)
+            return await self._exchange(coordinator, messages.rpc(ROUTE, request_id, method, params), request_id, hear)
         except CoordinatorUnavailable as error:
             raise unavailable(error, can_write=False) from None
 
@@ -140,7 +149,7 @@ class Delegate:
         own = meta if isinstance(meta, dict) else {}
         params = {**call.params, "_meta": {**shown, **own, messages.META_TASK: delegation.task_id}}
         while True:
-            result = await self._round(coordinator, delegation, params, call.hear)
+            result = await self._round(coordinator, delegation, params, call)
             words = messages.question_of(result)
             if words is None or call.ask is None:
                 if delegation.state is CallState.SENT:
@@ -151,11 +160,12 @@ class Delegate:
             params = messages.answered(params, result, said)
 
     async def _round(
-        self, coordinator: Coordinator, delegation: Delegation, params: Mapping[str, Any], hear: Callable[[Any], None]
+        self, coordinator: Coordinator, delegation: Delegation, params: Mapping[str, Any], call: ToolCall
     ) -> dict[str, Any]:
         delegation.advance(CallEvent.DISPATCHED)
+        post = messages.rpc(ROUTE, call.request_id, "tools/call", params)
         try:
-            return await self._exchange(coordinator, messages.rpc(ROUTE, REQUEST_ID, "tools/call", params), hear)
+            return await self._exchange(coordinator, post, call.request_id, call.hear)
         except (CoordinatorUnavailable, Refused) as error:
             delegation.advance(CallEvent.TURNED_AWAY)
             if isinstance(error, Refused) and error.error is not None:
@@ -166,18 +176,20 @@ class Delegate:
             delegation.lose(f"its answer was lost ({error})")
             return await self._recovered(coordinator, delegation)
 
-    async def _exchange(self, coordinator: Coordinator, post: Post, hear: Callable[[Any], None]) -> dict[str, Any]:
+    async def _exchange(
+        self, coordinator: Coordinator, post: Post, request_id: int | str, hear: Callable[[Any], None]
+    ) -> dict[str, Any]:
         headers = {**post.headers, **coordinator.headers()}
         try:
             async with HttpClient(coordinator.origin).send("POST", post.path, headers, post.body) as reply:
                 if not reply.headers.get("content-type", "").startswith("text/event-stream"):
-                    return messages.result_of(reply.status, messages.read_message(await reply.read()), REQUEST_ID)
+                    return messages.result_of(reply.status, messages.read_message(await reply.read()), request_id)
                 reader, left = messages.EventReader(), ANSWER_BYTES_MAX
                 async for piece in reply.pieces():
                     left -= len(piece)
                     for message in reader.feed(piece):
-                        if messages.is_answer(message, REQUEST_ID):
-                            return messages.result_of(reply.status, message, REQUEST_ID)
+                        if messages.is_answer(message, request_id):
+                            return messages.result_of(reply.status, message, request_id)
                         hear(message)
                     if left < 0:
                         raise AnswerLost(f"it is longer than {ANSWER_BYTES_MAX} bytes")

@@ -44,18 +44,18 @@ class Post:
 
 
 def rpc(route: str, request_id: Any, method: str, params: Mapping[str, Any]) -> Post:
-    """One stateless request; ``params`` may bring a ``_meta`` of its own, whose capabilities and client stand."""
+    """One stateless request; a ``_meta`` that ``params`` bring stands, with what it lacks added."""
     own = params.get("_meta")
     meta = {
+        f"{META}protocolVersion": VERSION,
         f"{META}clientCapabilities": {},
         **(own if isinstance(own, dict) else {}),
-        f"{META}protocolVersion": VERSION,
     }
     message = {"jsonrpc": "2.0", "id": request_id, "method": method, "params": {**params, "_meta": meta}}
     headers = {
         "Content-Type": "application/json",
         "Accept": _ACCEPT,
-        "MCP-Protocol-Version": VERSION,
+        "MCP-Protocol-Version": header_value(str(meta[f"{META}protocolVersion"])),
         "Mcp-Method": method,
     }
     name = next((params[key] for key in _NAMED_BY if isinstance(params.get(key), str)), None)
