@@ -40,6 +40,11 @@ def file_name(name: str) -> str:
     return without_invisible(name.translate(_TO_UNDERSCORE)).strip().removesuffix(".")
 
 
+def file_path(path: str) -> str:
+    """A path whose every part is a name that any file system takes."""
+    return "/".join(file_name(part) for part in path.split("/"))
+
+
 def upload_name(name: str) -> str:
     """The name an uploaded file is stored under, still without an id; its extension in lower case."""
     filtered = shortened(file_name(name).translate(_DROPPED))

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from kernel.workspace.limits import LEFT_OUT_IDS_MAX
 from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
 
 _ID_MEMBER: Final = re.compile(rb'"ID"\s*:\s*"([^"\\]{1,64})"')
@@ -45,21 +46,26 @@ class DocumentEntry:
 
 @dataclass(slots=True)
 class BlockMap:
-    """All blocks of the open notebooks."""
+    """All blocks of the open notebooks, and ids that still lead to a document which no longer holds them.
+
+    The kernel forgets the ids of what is deleted, but not of what an update of a container has left out: such an id goes
+    on naming its document, in which the block is then not found.
+    """
 
     documents: dict[str, DocumentEntry] = field(default_factory=dict)
     _roots: dict[str, str] = field(default_factory=dict)
     _by_hpath: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
     _referrers: dict[str, set[str]] = field(default_factory=dict)
+    _left_out: dict[str, str] = field(default_factory=dict)  # in order of leaving, oldest first
 
     # --- asking ------------------------------------------------------------------------------------------------
     def root_of(self, block_id: str) -> str | None:
-        """The document that holds a block (a document holds itself)."""
-        return self._roots.get(block_id)
+        """The document that holds a block (a document holds itself), or did until an update left it out."""
+        return self._roots.get(block_id) or self._left_out.get(block_id)
 
     def entry_of(self, block_id: str) -> DocumentEntry | None:
-        root = self._roots.get(block_id)
+        root = self.root_of(block_id)
         return None if root is None else self.documents.get(root)
 
     def at_path(self, box: str, path: str) -> DocumentEntry | None:
@@ -93,6 +99,7 @@ class BlockMap:
         known = self.documents.get(entry.id)
         if known is not None:
             self._forget_members(known, but=entry)
+            self._leave_out(known, entry)
         self.documents[entry.id] = entry
         self._by_path[entry.box, entry.path] = entry.id
         for block_id in entry.block_ids - (known.block_ids if known is not None else frozenset()):
@@ -117,6 +124,19 @@ class BlockMap:
         if entry is not None:
             self._forget_members(entry)
             self._forget_hpath(entry)
+            for block_id in [one for one, root in self._left_out.items() if root == root_id]:
+                del self._left_out[block_id]
+
+    def deleted(self, block_ids: Iterable[str]) -> None:
+        """Blocks are gone for good: their ids name nothing any more."""
+        for block_id in block_ids:
+            self._left_out.pop(block_id, None)
+
+    def _leave_out(self, known: DocumentEntry, entry: DocumentEntry) -> None:
+        for block_id in known.block_ids - entry.block_ids:
+            self._left_out[block_id] = entry.id
+        while len(self._left_out) > LEFT_OUT_IDS_MAX:
+            del self._left_out[next(iter(self._left_out))]
 
     def move(self, root_id: str, box: str, path: str) -> None:
         """A document lies elsewhere now; its children are moved by calls of their own."""

@@ -24,6 +24,7 @@ from kernel.workspace.sections import (
     section_of,
 )
 from kernel.workspace.stamps import stamp_created
+from kernel.workspace.sy import is_hollow
 from kernel.workspace.tree import Node
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
@@ -67,6 +68,8 @@ class Edit:
     touched: list[Node] | None = field(default_factory=list)
     # Documents whose tree must be read anew once saved: the kernel mends what it reads.
     stale: set[str] = field(default_factory=set)
+    # Ids of blocks that a deletion has taken out.
+    deleted: list[str] = field(default_factory=list)
     # Blocks that more or fewer blocks refer to now.
     recounted: list[str] = field(default_factory=list)
     # Documents that protyle windows must load again.
@@ -115,7 +118,8 @@ class Edit:
         """Blocks that have just been put into a document: enter them."""
         self.touch(node)
         for below in node.walk():
-            if below.id and below.id in document.nodes and document.nodes[below.id] is not below:
+            is_second = below.id and document.nodes.get(below.id, below) is not below
+            if is_second or is_hollow(below):
                 self.stale.add(document.id)
         document.add(node)
 
@@ -416,6 +420,7 @@ def delete(edit: Edit, operation: Operation) -> None:
             parent.append(paragraph)
             edit.put(document, paragraph)
     edit.changed.pop(node.id, None)
+    edit.deleted += [below.id for below in node.walk() if below.id]
     edit.recounted += [*targets_in(node), document.id]
 
 

@@ -148,6 +148,7 @@ class Files:
         self._in_flight: Batch | None = None
         self._unsynced_dirs: set[str] = set()
         self._seen: dict[str, tuple[Stamp, bytes]] = {}
+        self.changes = 0  # grows with every change that is made through this object
 
     # --- reading -----------------------------------------------------------------------------------------------
     def absolute(self, path: str) -> str:
@@ -255,6 +256,7 @@ class Files:
         if self.is_dir(checked(path)):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
         at_ms = self._wall_ms() if modified_ms is None else modified_ms
+        self.changes += 1
         self._pending[path] = PendingFile(content, is_private, at_ms / 1000, modified_ms is not None)
 
     def make_dir(self, path: str) -> None:
@@ -275,6 +277,7 @@ class Files:
         found = self.stat(checked(path))
         if found is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
+        self.changes += 1
         if not found.is_dir:
             self._pending[path] = PendingFile(None, False, self._wall_ms() / 1000)
             return
@@ -293,6 +296,7 @@ class Files:
         if self.stat(checked(source)) is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(source))
         checked(target)
+        self.changes += 1
         self._wait_for_writer()
         if self._backend.stat(source) is not None:
             self._structural(target, lambda: self._move(source, target))
@@ -367,6 +371,7 @@ class Files:
 
         Returns the paths whose memory must be reloaded from disk.
         """
+        self.changes += 1
         affected = set(batch.entries) | set(self._pending)
         self._pending, self._unsynced_dirs = {}, set()
         self.batch_done(batch)

@@ -6,6 +6,8 @@ from typing import Final
 
 # Memory: parsed documents kept at hand, counted in nodes (a node takes about half a kilobyte).
 LOADED_NODES_MAX: Final = 600_000
+# Ids of blocks that updates have left out, the oldest forgotten first.
+LEFT_OUT_IDS_MAX: Final = 20_000
 # A title or a notebook name, in code points.
 TITLE_RUNES_MAX: Final = 512
 # Levels of documents below a notebook, unless conf.fileTree.allowCreateDeeper.

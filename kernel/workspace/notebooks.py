@@ -111,8 +111,7 @@ class Notebooks:
         """Write a notebook's configuration."""
         notebook = Notebook(box, conf)
         self._all()[box] = notebook
-        content = json.dumps(conf, ensure_ascii=False, indent=2).encode()
-        self._files.write(f"{DATA}/{box}/.siyuan/conf.json", _go_escaped(content))
+        self._files.write(f"{DATA}/{box}/.siyuan/conf.json", written_conf(conf))
         return notebook
 
     def write_box_document_meta(self, box: str) -> None:
@@ -145,6 +144,11 @@ class Notebooks:
             return Notebook(box, merged_box_conf(new_box_conf(), json.loads(self._files.read(path))))
         except ValueError:
             return None
+
+
+def written_conf(conf: dict[str, Any]) -> bytes:
+    """A notebook's configuration as its file."""
+    return _go_escaped(json.dumps(conf, ensure_ascii=False, indent=2).encode())
 
 
 def new_box_conf() -> dict[str, Any]:

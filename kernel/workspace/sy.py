@@ -173,13 +173,14 @@ def _drop_hollow(root: Node) -> bool:
     """
     has_dropped = False
     for node in reversed(list(root.walk())):
-        if node.parent is not None and _is_hollow(node):
+        if node.parent is not None and is_hollow(node):
             node.detach()
             has_dropped = True
     return has_dropped
 
 
-def _is_hollow(node: Node) -> bool:
+def is_hollow(node: Node) -> bool:
+    """Whether a block has too few children to be read from a file."""
     if node.type == "NodeCodeBlock":
         return len(node.children) < 4 and all(child.type != "NodeCodeBlockCode" for child in node.children)
     return len(node.children) < _CHILDREN_MIN.get(node.type, 0)

@@ -102,6 +102,7 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
         _fill_empty(edit, document)
         workspace.save(document, edit.touched)
         workspace.emit("savedoc", _saved_told(document.id, transaction))
+    workspace.blocks.deleted(edit.deleted)
     followed = refresh_anchors(workspace, list(edit.changed.values())) if edit.changed else []
     transaction.changed_roots = list(dict.fromkeys([*transaction.mutated_roots, *followed]))
     workspace.recount(edit.recounted)

@@ -272,11 +272,15 @@ class Workspace:
         self._put(document, len(content), refs_in(content))
 
     def add(self, tree: Tree) -> Document:
-        """Write a new document."""
+        """Write a new document; what stands in it is what the next reader sees."""
         document = loaded_document(tree)
         self._remember(document)
         self._taken.add(document.id)
         self.save(document)
+        if any(sy.is_hollow(node) for node in document.nodes.values()):
+            self.reread(document.id)
+            document = self._loaded[document.id]
+            tree = document.tree
         self.tell_top_changed(tree.box, tree.path)
         tree.hpath = self.blocks.documents[document.id].hpath
         return document

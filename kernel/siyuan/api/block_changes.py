@@ -183,13 +183,14 @@ def prepend_daily_note_block(call: Call) -> Any:
 
 # --- update --------------------------------------------------------------------------------------------------------
 async def _known_type(call: Call, block_id: str) -> str:
-    """A block's type; an unknown one is asked for a second time after a second. Raises ApiError."""
+    """A block's type; one of no document is asked for a second time after a second. Raises ApiError."""
     kind = _type_of(call, block_id)
-    if kind is None:
+    if kind is None and not call.kernel.workspace.block_exists(block_id):
         await trio.sleep(SECOND_LOOK_AFTER_S)
         kind = _type_of(call, block_id)
     if kind is None:
-        raise ApiError("get block failed: tree not found")
+        what = "block" if call.kernel.workspace.block_exists(block_id) else "tree"
+        raise ApiError(f"get block failed: {what} not found")
     return kind
 
 

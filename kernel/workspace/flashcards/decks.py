@@ -72,6 +72,12 @@ def load_deck(workspace: Workspace, deck_id: str) -> Deck | None:
 
 def save_deck(workspace: Workspace, deck: Deck) -> None:
     deck.updated = workspace.clock.wall_ms()
+    for name, content in encoded_deck(deck).items():
+        workspace.files.write(f"{FOLDER}/{name}", content)
+
+
+def encoded_deck(deck: Deck) -> dict[str, bytes]:
+    """A deck as its two files."""
     cards = {card.id: _stored(card) for card in deck.cards.values()}
     head = {
         "ID": deck.id,
@@ -81,8 +87,7 @@ def save_deck(workspace: Workspace, deck: Deck) -> None:
         "Created": deck.created,
         "Updated": deck.updated,
     }
-    workspace.files.write(f"{FOLDER}/{deck.id}.cards", msgspec.msgpack.encode(cards))
-    workspace.files.write(f"{FOLDER}/{deck.id}.deck", msgspec.msgpack.encode(head))
+    return {f"{deck.id}.cards": msgspec.msgpack.encode(cards), f"{deck.id}.deck": msgspec.msgpack.encode(head)}
 
 
 def create_deck(workspace: Workspace, deck_id: str, name: str) -> Deck:

@@ -41,6 +41,12 @@ def ref_counts(connection: apsw.Connection, ids: Sequence[str]) -> dict[str, int
     return counts
 
 
+def document_ref_count(connection: apsw.Connection, root_id: str) -> int:
+    """How many references lead to a document or a block of it."""
+    statement = "SELECT def_block_id FROM refs WHERE def_block_root_id = ?"
+    return sum(1 for _ in connection.execute(statement, (root_id,)))
+
+
 def tag_labels(connection: apsw.Connection, keyword: str, limit: int) -> list[str]:
     """The labels that contain a keyword, one for every use."""
     statement = f"SELECT content FROM spans WHERE {_TAG_TYPES} AND content LIKE ? ORDER BY rowid LIMIT {limit}"

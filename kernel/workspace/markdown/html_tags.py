@@ -120,18 +120,20 @@ def read_underlined(node: Node, element: Element, *, depth: int = 0) -> None:
     """Underlined text is read as Markdown once more; only its text is kept, or its link if it is just one."""
     if node.fields["TextMarkType"] != "u":
         return
-    from kernel.workspace.markdown.inlines import scan_pieces
+    from kernel.workspace.markdown.inlines import attach_lists, scan_pieces
 
     content = str(node.fields.get("TextMarkTextContent", ""))
     first = element.children[0] if element.children else None
     if first is not None and first.get("data-type") == "a":
         content = f"[{content}]({first.get('data-href')})"
     pieces = scan_pieces(content, in_cell=False, depth=depth)
+    attach_lists(pieces)
     if not pieces:
         return
     node.fields["TextMarkTextContent"] = "".join(map(plain_text, pieces))
     links = pieces[0].opens
-    if links and links[0].kind == "a" and pieces[-1].closes == links[:1] and len(links) == 1:
+    is_whole = pieces[-1].closes == links and not (pieces[0].text or pieces[-1].text)
+    if len(links) == 1 and links[0].kind == "a" and is_whole:
         node.fields["TextMarkType"] += " a"
         node.fields["TextMarkAHref"] = links[0].dest
 

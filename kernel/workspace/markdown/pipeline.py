@@ -88,12 +88,13 @@ def _name_blocks(blocks: list[Node], context: MarkdownContext) -> None:
 
 
 def _drop_unknown_refs(blocks: list[Node], context: MarkdownContext) -> None:
-    """A ref to a block that exists nowhere is stored without its id."""
+    """A ref to a block that exists nowhere is stored without its id, its anchor trimmed."""
     own = {node.id for node in _walk(blocks) if node.id}
     for node in _walk(blocks):
         target = node.fields.get("TextMarkBlockRefID")
         if target and target not in own and not context.known_id(target):
             node.fields["TextMarkBlockRefID"] = node.fields["TextMarkBlockRefSubtype"] = ""
+            node.fields["TextMarkTextContent"] = str(node.fields.get("TextMarkTextContent", "")).strip()
 
 
 def _replace_media_links(blocks: list[Node]) -> None:

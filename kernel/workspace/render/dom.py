@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -19,6 +20,7 @@ from kernel.workspace.tree import Node
 DRAWN_LANGUAGES: Final = frozenset(
     {"mermaid", "echarts", "abc", "graphviz", "mindmap", "flowchart", "plantuml", "infographic"}
 )
+_DRAWN_DIGITS: Final = 7
 _NOT_SHOWN: Final = frozenset({"id"})
 _EDITABLE: Final = '<div contenteditable="true" spellcheck="false">'
 _ALIGNS: Final = ("", "left", "center", "right")
@@ -216,6 +218,10 @@ class _Writer:
             '<div class="protyle-action protyle-action--task" draggable="true"><svg>'
             f'<use xlink:href="#{icon}"></use></svg></div>'
         )
+        item = node.parent
+        if item is not None and item.children[-1] is node:
+            # The editor needs something to type into: an empty paragraph that no file holds.
+            self.paragraph(Node("NodeParagraph", id=_drawn_id(item)))
 
     def quote(self, node: Node) -> None:
         self.open(node)
@@ -298,6 +304,12 @@ def list_subtype(node: Node) -> str:
     """``u``, ``o`` or ``t``: what kind of list or item a node is."""
     typ = (node.fields.get("ListData") or {}).get("Typ", 0)
     return "o" if typ == LIST_ORDERED else "t" if typ == LIST_TASK else "u"
+
+
+def _drawn_id(item: Node) -> str:
+    """The id of a block that is only drawn: of the item's time, the same whenever it is drawn."""
+    number = int.from_bytes(hashlib.sha256(item.id.encode()).digest()[:5])
+    return f"{item.id[:15]}{number % 16**_DRAWN_DIGITS:0{_DRAWN_DIGITS}x}"
 
 
 def task_mark(marker: Node) -> str:

@@ -6,16 +6,18 @@ printed by ``std_markdown``.
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
+from kernel.workspace.asset_names import without_id
 from kernel.workspace.limits import ANCHOR_RUNES_MAX
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES
-from kernel.workspace.render.content import first_leaf
 from kernel.workspace.render.embeds import EMBED_AS_QUOTES, Embeds
+from kernel.workspace.render.export_links import Place, tie
 from kernel.workspace.render.footnotes import (
     BLOCK_LINK,
     Footnotes,
@@ -48,8 +50,12 @@ class ExportOptions:
     keeps_memos: bool = False
     has_image_tags: bool = False
     adjusts_heading_level: bool = False
-    # Targets inside the export get an invisible anchor, and references to them become plain links.
-    has_anchors: bool = False
+    # Blocks that get an invisible anchor where they are exported; references to them become plain links.
+    def_ids: frozenset[str] = frozenset()
+    # One document alone: what it refers to outside of itself becomes footnotes.
+    is_single: bool = True
+    # How a reference to a place in a PDF is named: 0 with file and page, 1 by its own words.
+    annotation_mode: int = 0
     tag_markers: tuple[str, str] = ("#", "#")
     ref_brackets: tuple[str, str] = ("", "")
 
@@ -62,6 +68,10 @@ class ExportSources:
     ref_text: Callable[[str], str] = lambda block_id: block_id
     query: Callable[[str], list[Node]] = field(default=lambda _statement: [])
     view_table: Callable[[Node], Node | None] = lambda _view: None
+    place_of: Callable[[str], Place | None] = lambda _block_id: None
+    # The page (from 1) that an annotation reference names; None where the file or the annotation is gone.
+    annotation_page: Callable[[str], int | None] = lambda _ref_id: None
+    parse: Callable[[str], list[Node]] = field(default=lambda _markdown: [])
 
 
 def export_markdown(root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> str:
@@ -84,6 +94,23 @@ def front_matter(root: Node, instant: Callable[[str], str]) -> str:
     return "\n".join((*lines, "---", "", ""))
 
 
+def link_node(kind: str, text: str, target: str) -> Node:
+    """A NodeLink, or a NodeImage, as Markdown writes it."""
+    link = Node(kind, data="span") if kind == "NodeImage" else Node(kind)
+    if kind == "NodeImage":
+        link.append(Node("NodeBang"))
+    for part, data in (
+        ("NodeOpenBracket", ""),
+        ("NodeLinkText", text),
+        ("NodeCloseBracket", ""),
+        ("NodeOpenParen", ""),
+        ("NodeLinkDest", target),
+        ("NodeCloseParen", ""),
+    ):
+        link.append(Node(part, data=data))
+    return link
+
+
 class _Export:
     """One export: the copy that it changes, and what it is told about the rest of the workspace."""
 
@@ -103,7 +130,7 @@ class _Export:
         self._links_become_refs()
         ids = frozenset(node.id for node in copy.walk() if node.id)
         footnotes = Footnotes(self.sources.node_of, self._anchor, ids)
-        if options.ref_mode == REF_FOOTNOTE:
+        if options.ref_mode == REF_FOOTNOTE and options.is_single:
             footnotes.collect(self._collected_root())
         for node in list(copy.walk()):
             self._change(node, footnotes, ids)
@@ -116,8 +143,9 @@ class _Export:
             self._finish(node)
         if options.adjusts_heading_level and not self.is_whole:
             self._adjust_heading_level()
-        if options.has_anchors and options.ref_mode == REF_FOOTNOTE:
-            self._anchor_targets(ids)
+        if options.def_ids and options.ref_mode == REF_FOOTNOTE:
+            document = self.sources.place_of(self.source.id) or Place(self.source.id, "/", is_document=True)
+            tie(copy, document, options.def_ids, self.sources.place_of, self._link_text)
         style = MarkdownStyle(
             has_super_block_braces=False,
             has_span_attributes=False,
@@ -162,18 +190,34 @@ class _Export:
         if is_mark(node, "inline-math"):
             fields["TextMarkInlineMathContent"] = str(fields.get("TextMarkInlineMathContent", "")).strip()
         elif is_mark(node, "file-annotation-ref"):
-            if "/" in str(fields.get("TextMarkFileAnnotationRefID", "")):
-                node.detach()
+            self._change_annotation(node)
         elif is_mark(node, "tag"):
             before, after = self.options.tag_markers
             node.type, node.data, node.fields = "NodeText", f"{before}{mark_text(node)}{after}", {}
         elif is_mark(node, "block-ref"):
             self._change_ref(node, footnotes, ids)
 
+    def _change_annotation(self, node: Node) -> None:
+        """A link to the page; nothing where there is no such page."""
+        ref_id = str(node.fields.get("TextMarkFileAnnotationRefID", ""))
+        if "/" not in ref_id:
+            return
+        page = self.sources.annotation_page(ref_id)
+        if page is not None:
+            path = ref_id.rpartition("/")[0]
+            name = without_id(path.rpartition("/")[2])
+            text = mark_text(node)
+            shown = f"{name} - p{page} - {text}" if self.options.annotation_mode == 0 else text
+            node.insert_before(link_node("NodeLink", shown, f"{path}#page={page}"))
+        node.detach()
+
+    def _link_text(self, node: Node) -> str:
+        before, after = self.options.ref_brackets
+        return f"{before}{self._anchor(node)}{after}"
+
     def _change_ref(self, node: Node, footnotes: Footnotes, ids: frozenset[str]) -> None:
         target_id = target_of(node)
-        before, after = self.options.ref_brackets
-        text = f"{before}{self._anchor(node)}{after}"
+        text = self._link_text(node)
         types = " ".join(mark_types(node))
         rest = types.replace("block-ref", "").strip()
         if self.options.ref_mode == REF_BLOCK_LINK:
@@ -217,17 +261,7 @@ class _Export:
         cover = _COVER.search(unescaped_attribute(self.copy.properties.get("title-img", "")).strip())
         if cover is None:
             return
-        image = Node("NodeImage", data="span")
-        for kind, data in (
-            ("NodeBang", ""),
-            ("NodeOpenBracket", ""),
-            ("NodeLinkText", "image"),
-            ("NodeCloseBracket", ""),
-            ("NodeOpenParen", ""),
-            ("NodeLinkDest", cover.group(1).strip("\"'")),
-            ("NodeCloseParen", ""),
-        ):
-            image.append(Node(kind, data=data))
+        image = link_node("NodeImage", "image", cover.group(1).strip("\"'"))
         self.copy.insert(0, Node("NodeParagraph", children=[image]))
 
     def _finish(self, node: Node) -> None:
@@ -240,30 +274,13 @@ class _Export:
             node.data = node.data.replace("\n", "  \n")
         elif node.type == "NodeBr" and not is_in_cell(node):
             node.type, node.data = "NodeText", "\n"
+        elif node.type == "NodeWidget" and (markdown := unescaped_attribute(node.properties.get("data-export-md", ""))):
+            for block in self.sources.parse(html.unescape(markdown)):
+                node.insert_before(block)
+            node.detach()
         elif node.type == "NodeAttributeView" and (table := self.sources.view_table(node)) is not None:
             node.insert_before(table)
             node.detach()
-
-    def _anchor_targets(self, ids: frozenset[str]) -> None:
-        """Give every block that is referred to an anchor in the text."""
-        targets: set[str] = set()
-        for node in self.copy.walk():
-            if is_mark(node, "block-ref") and target_of(node) in ids:
-                targets.add(target_of(node))
-                node.fields = {
-                    "TextMarkType": "a",
-                    "TextMarkAHref": f"#{target_of(node)}",
-                    "TextMarkTextContent": mark_text(node),
-                }
-        for node in list(self.copy.walk()):
-            if node.id not in targets or node.type == "NodeDocument":
-                continue
-            anchor = Node("NodeInlineHTML", data=f'<span id="{node.id}" style="display: none;"></span>')
-            leaf = first_leaf(node)
-            if leaf is None or leaf.type == "NodeTable":
-                (leaf or node).insert_before(anchor)
-            else:
-                leaf.insert(0, anchor)
 
     def _adjust_heading_level(self) -> None:
         """The first heading of an exported block becomes the first level below the title."""

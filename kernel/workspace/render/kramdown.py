@@ -227,13 +227,13 @@ class _Writer:
     def item(self, node: Node) -> None:
         self.outputs.append(_Output())
         self.put(attribute_list(node))
-        blocks = [child for child in node.children if KINDS[child.type].is_block]
-        first = node.children[0] if node.children else None
-        if first is not None and first.type == "NodeTaskListItemMarker":
-            self.put(f"[{task_box(first)}] ")
-        elif first is not None and first.type == "NodeList":
+        shown = [child for child in node.children if KINDS[child.type].is_block or child.type == _BOX]
+        if node.children and node.children[0].type == "NodeList":
             self.newline()
-        self._schedule(blocks, lambda: self._end_item(node))
+        self._schedule(shown, lambda: self._end_item(node))
+
+    def box(self, node: Node) -> None:
+        self.put(f"[{task_box(node)}] ")
 
     def _end_item(self, node: Node) -> None:
         text = "".join(self.outputs.pop().parts)
@@ -261,6 +261,7 @@ class _Writer:
 
 
 _MARKED: Final = frozenset({"NodeBlockquote", "NodeSuperBlock"})
+_BOX: Final = "NodeTaskListItemMarker"
 
 
 def _is_first(node: Node) -> bool:
@@ -277,11 +278,11 @@ def _is_task(node: Node) -> bool:
 
 
 def item_marker(node: Node) -> str:
-    """``-`` or the item's number with its delimiter."""
+    """``-`` or the item's number with its delimiter; an item that was made without one has a zero character there."""
     data = node.fields["ListData"]
     typ = data.get("Typ", 0)
     if typ == LIST_ORDERED or (typ == LIST_TASK and not data.get("BulletChar")):
-        return f"{data.get('Num', 0)}{chr(data.get('Delimiter', 0) or ord('.'))}"
+        return f"{data.get('Num', 0)}{chr(data.get('Delimiter', 0))}"
     return "-"
 
 
@@ -338,5 +339,6 @@ _WRITERS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeCallout": _Writer.callout,
     "NodeList": _Writer.list_,
     "NodeListItem": _Writer.item,
+    _BOX: _Writer.box,
     "NodeSuperBlock": _Writer.super_block,
 }

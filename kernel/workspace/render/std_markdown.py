@@ -176,9 +176,10 @@ class _Writer:
         self.children(node)
         self.newline()
         parent = node.parent
-        is_loose_item = parent is not None and parent.type == "NodeListItem"
-        if is_loose_item and (parent is None or parent.parent is None or parent.parent.type != "NodeList"):
-            return
+        if parent is not None and parent.type == "NodeListItem":
+            holder = parent.parent
+            if holder is None or "ListData" not in holder.fields:
+                return  # an item that stands neither in a list nor in an item is tight
         self.write("\n")
 
     def heading(self, node: Node) -> None:

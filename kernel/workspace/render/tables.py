@@ -29,9 +29,9 @@ def markdown_table(node: Node, mode: Literal["md", "textmark"], *, cell_text: Ce
     if not rows or node.children[0].type != "NodeTableHead":
         return ""
     write = cell_text or (_md_cell if mode == "md" else _textmark_cell)
-    widths = column_widths(rows)
-    lines = []
     head_rows = len(node.children[0].children)
+    widths = column_widths([rows[0], *rows[head_rows:]])
+    lines = []
     for index, row in enumerate(rows):
         lines.append("".join(f"|{write(cell)}" for cell in row) + "|")
         if index == head_rows - 1:
@@ -47,11 +47,16 @@ def table_rows(node: Node) -> list[list[Node]]:
 
 
 def column_widths(rows: list[list[Node]]) -> list[int]:
-    """The width of each column: the kernel counts every ``Data`` below a cell and the cell's own tag."""
+    """The width of each column: the kernel counts every ``Data`` below a cell and the cell's own tag.
+
+    Of several rows in the head only the first counts; a row that is too short ends the count of its missing columns.
+    """
     widths = [0] * len(rows[0])
-    for row in rows:
-        for at, cell in enumerate(row[: len(widths)]):
-            widths[at] = max(widths[at], sum(display_width(node.data) for node in cell.walk()))
+    for at in range(len(widths)):
+        for row in rows:
+            if at >= len(row):
+                break
+            widths[at] = max(widths[at], sum(display_width(node.data) for node in row[at].walk()))
     return widths
 
 

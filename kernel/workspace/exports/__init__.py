@@ -1,0 +1,1 @@
+"""[core] Documents, notebooks and the data folder as files of an archive."""
