@@ -127,6 +127,11 @@ class Tools:
         """The kernel options in force; the defaults where the settings cannot be read."""
         return (await self._listed_configuration()).options
 
+    def write_trouble(self) -> str:
+        """Why strict writes are refused whatever they are, for /health; "" while they are not."""
+        coordinator = self.parts.coordinator
+        return coordinator.trouble() if coordinator is not None else "this process holds no write coordinator"
+
     async def takes_uploads(self) -> bool:
         """Whether ``file.upload_asset`` is switched on now: only then is anything staged."""
         action = find_action(TOOLS["file"], "upload_asset")
@@ -261,7 +266,7 @@ class Tools:
         permissions = await self.files.permissions(parts.host)
         more = {"statistics": self.statistics, **parts.more}
         if parts.coordinator is not None:
-            more.setdefault("shorten", getattr(parts.coordinator, "shorten", None))
+            more.setdefault("shorten", parts.coordinator.shorten)
         return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
@@ -283,8 +288,10 @@ class Tools:
     async def _refuse_known_id(self, call: Asked) -> None:
         """A request id that was used while strict mode was on never writes again after it went off (R85)."""
         request_id = call.submitted.get("requestId")
-        known = getattr(self.parts.coordinator, "was_begun", None)
-        if call.policy.is_mutation and isinstance(request_id, str) and known is not None and await known(request_id):
+        coordinator = self.parts.coordinator
+        if coordinator is None or not call.policy.is_mutation or not isinstance(request_id, str):
+            return
+        if await coordinator.was_begun(request_id):
             message = (
                 f"The request id {request_id} was already used while strict safe writes were on: nothing was done."
             )
