@@ -59,6 +59,8 @@ class PluginParts:
     uploads: Uploads
     options: Callable[[], Awaitable[KernelOptions]]
     clock: Clock
+    # Why the write ledger cannot be used now; "" while it can.
+    ledger_trouble: Callable[[], str] = lambda: ""
 
 
 def plugin_routes(parts: PluginParts, authorize: Authorize, *, is_enabled: Callable[[], bool]) -> Iterator[Route]:
@@ -91,6 +93,7 @@ async def health_summary(parts: PluginParts) -> dict[str, Any]:
         "plugin": PLUGIN,
         "version": __version__,
         "queue": _queue(parts.scheduler),
+        "writeLedger": _ledger(parts.ledger_trouble()),
         "uploadsInFlight": parts.uploads.in_flight,
         "uploads": parts.uploads.statistics(),
         "events": parts.endpoint.statistics(),
@@ -124,6 +127,10 @@ def _queue(scheduler: Scheduler) -> dict[str, Any]:
         "capacity": lanes.capacity,
         "refused": lanes.refused_total,
     }
+
+
+def _ledger(trouble: str) -> dict[str, Any]:
+    return {"available": False, "message": trouble} if trouble else {"available": True}
 
 
 def _health_handler(parts: PluginParts) -> Handler:

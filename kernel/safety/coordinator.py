@@ -67,6 +67,10 @@ class WriteCoordinator:
         """The printed form of a full digest that is not a receipt's own (AV before/after summaries, R55)."""
         return self.pool.short(digest)
 
+    def trouble(self) -> str:
+        """Why the ledger cannot be used now; "" while it can."""
+        return self.ledger.trouble()
+
     async def preflight(self, intent: Intent) -> dict[str, Any]:
         """Probe, issue a request id (durably) and a lease; the answer without ``action`` (R5-R24).
 
@@ -93,7 +97,7 @@ class WriteCoordinator:
             scheduler.ticket.RequestCancelled: cancelled before the boundary; id and lease are untouched.
         """
         request_id = checked_request_id(intent.request_id)
-        row = await self._row_of(request_id, binding_of(intent))
+        row = await self._row_of(request_id, intent)
         if row.state is not WriteState.ISSUED:
             return self._replay(row)
         self._check_credential(intent)
@@ -160,19 +164,14 @@ class WriteCoordinator:
         except NoFreeId as error:
             raise ToolError("request_id_collision", str(error), outer=rejected()) from error
 
-    async def _row_of(self, request_id: str, binding: Binding) -> Row:
+    async def _row_of(self, request_id: str, intent: Intent) -> Row:
         try:
             row = await self.ledger.find(request_id)
+            if row is None:
+                raise await self._expired(request_id, intent)
         except LedgerUnavailable as error:
             raise ToolError("write_ledger_unavailable", str(error), outer=rejected()) from error
-        if row is None:
-            raise ToolError(
-                "request_id_expired",
-                "This requestId is not valid any more, or was never issued here.",
-                outer=rejected(),
-                requestId=request_id,
-            )
-        if row.binding != binding:
+        if row.binding != binding_of(intent):
             raise ToolError(
                 "idempotency_conflict",
                 "This requestId was issued for another call.",
@@ -180,6 +179,21 @@ class WriteCoordinator:
                 requestId=request_id,
             )
         return row
+
+    async def _expired(self, request_id: str, intent: Intent) -> ToolError:
+        """The refusal of an id that is not valid (any more). Where its preflight's lease went with it unused, that is
+        what the specification's table names (R90); ``request_id_expired`` is for the rest (decision 39)."""
+        expected = self.pool.resolve(intent.credential)
+        has_lease = expected is not None and self.leases.holds(expected, now=self.clock.now())
+        needs_lease = intent.precondition is not Precondition.NONE
+        if needs_lease and not has_lease and await self.ledger.was_never_used(request_id):
+            return self._lease_invalid(intent)
+        return ToolError(
+            "request_id_expired",
+            "This requestId is not valid any more, or was never issued here.",
+            outer=rejected(),
+            requestId=request_id,
+        )
 
     def _replay(self, row: Row) -> dict[str, Any]:
         if row.state is WriteState.COMMITTED:

@@ -108,3 +108,15 @@ class Coordinator(Protocol):
     async def commit(self, intent: Intent, gate: CommitGate, write: Callable[[], Awaitable[Outcome]]) -> dict[str, Any]:
         """Replay, or check, write once, read back, settle: the payload with its ``safety`` object. Raises ToolError."""
         ...
+
+    async def was_begun(self, request_id: str) -> bool:
+        """Whether a write was ever started with this id, in whatever way it ended. Raises ToolError."""
+        ...
+
+    def shorten(self, digest: str) -> str:
+        """The printed form of a full digest, through the one pool (R55)."""
+        ...
+
+    def trouble(self) -> str:
+        """Why every strict write would be refused now, as far as a look tells; "" if nothing speaks against one."""
+        ...

@@ -71,6 +71,10 @@ class Leases:
         lease = self._by_key.get((scope, state))
         return lease if lease is not None and now < lease.expires_at else None
 
+    def holds(self, state: str, *, now: float) -> bool:
+        """Whether any live lease is on ``state``, in whatever scope."""
+        return any(lease.digest == state and now < lease.expires_at for lease in self._by_key.values())
+
     def take(self, lease: Lease) -> bool:
         """Use the lease up; False if it is no longer the one in force (used, pushed out or refreshed meanwhile)."""
         if self._by_key.get(lease.key) is not lease:

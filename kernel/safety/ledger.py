@@ -42,6 +42,8 @@ class Ledger:
         self._issued: dict[str, tuple[Row, float]] = {}
         self._executing: dict[str, Row] = {}
         self._settled: OrderedDict[str, Row] = OrderedDict()
+        # Steps that the disk refused and that are still true: they go with the next one it takes.
+        self._owed: dict[str, tuple[Job, Row | None]] = {}
         self._is_loaded = False
 
     async def open(self) -> None:
@@ -71,12 +73,20 @@ class Ledger:
         issued = self._issued.get(request_id)
         if issued is not None:
             return issued[0] if self._clock.now() < issued[1] else None
+        if request_id in self._owed:
+            await self._pay(request_id)
         row = self._executing.get(request_id) or self._settled.get(request_id)
         if row is None:
             row = await self._run(ledger_store.find(request_id))
         if row is None or row.state is WriteState.ISSUED or self._has_lapsed(row):
             return None
         return row
+
+    async def was_never_used(self, request_id: str) -> bool:
+        """Whether an id that ``find`` does not know (any more) was issued here, and expired before its use."""
+        if request_id in self._issued:
+            return True
+        return bool(await self._run(ledger_store.find_unused(request_id)))
 
     def claim(self, row: Row, extra: Mapping[str, Any] | None = None) -> Row | None:
         """Make an issued id executing, here and now, without a checkpoint; None if it is not issued any more.
@@ -102,9 +112,13 @@ class Ledger:
             rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
             issued = replace(row, state=WriteState.ISSUED, begun_wall_ms=None, extra={})
             self._issued[row.request_id] = (issued, self._clock.now() + rest_s)
+            # The file may say executing all the same, if it took the row and the answer was lost: it must not stay so.
+            self._owe(row.request_id, ledger_store.unbegin(issued), None)
 
     async def begin(self, row: Row) -> None:
         """Record ``executing``, durably, before the host is called (R80). Raises also ``AlreadyBegun``."""
+        if row.request_id in self._owed:
+            await self._pay(row.request_id)
         await self._step("begin", ledger_store.begin(row))
 
     async def settle(self, row: Row, event: WriteEvent, **facts: Any) -> Row:
@@ -114,8 +128,10 @@ class Ledger:
         try:
             await self._step("settle", ledger_store.settle(settled))
         except LedgerUnavailable:
-            # The file still says executing, which the next start reads as unknown: say the same until then.
+            # The file still says executing, which the next start reads as unknown: say the same until the disk takes
+            # what is true, with a later step or when somebody asks for this id.
             self._remember(self._settled_row(row, WriteEvent.REPLY_LOST, {}))
+            self._owe(row.request_id, ledger_store.settle(settled), settled)
             raise
         self._remember(settled)
         return settled
@@ -128,12 +144,20 @@ class Ledger:
         if self._executing.pop(row.request_id, None) is not None:
             settled = self._settled_row(row, WriteEvent.OVERRAN, {})
             self._remember(settled)
-            # Nobody waits: if the disk refuses, the row stays executing, which the next start reads as unknown.
-            self._writer.submit(ledger_store.settle(settled), lambda _result: None)
+            self._owe(row.request_id, ledger_store.settle(settled), settled)
 
     def statistics(self) -> dict[str, int]:
         """Counts only: nothing of a request."""
-        return {"issued": len(self._issued), "executing": len(self._executing), "receiptsCached": len(self._settled)}
+        return {
+            "issued": len(self._issued),
+            "executing": len(self._executing),
+            "receiptsCached": len(self._settled),
+            "owed": len(self._owed),
+        }
+
+    def trouble(self) -> str:
+        """Why writes are refused for the ledger's sake; "" if they are not, as far as is known without asking it."""
+        return self._writer.trouble()
 
     async def aclose(self) -> None:
         await self._writer.aclose()
@@ -159,6 +183,31 @@ class Ledger:
             if now < expires_at:
                 return
             del self._issued[request_id]
+
+    def _owe(self, request_id: str, job: Job, settled: Row | None) -> None:
+        """Hand the step over again; nobody waits for it, and what is refused stays owed. No checkpoint."""
+        self._owed[request_id] = job, settled
+        self._writer.submit(job, lambda result: self._paid(request_id, job, result))
+
+    def _paid(self, request_id: str, job: Job, result: Any) -> None:
+        owed = self._owed.get(request_id)
+        if isinstance(result, Exception) or owed is None or owed[0] is not job:
+            return
+        del self._owed[request_id]
+        if owed[1] is not None:
+            self._remember(owed[1])
+
+    async def _pay(self, request_id: str) -> None:
+        """Try what is owed of this id once more. Raises ``LedgerUnavailable``: it is owed still."""
+        job, settled = self._owed[request_id]
+        try:
+            result = await self._run(job)
+        except LedgerUnavailable:
+            if settled is None:
+                raise
+            # What is remembered of it says unknown, which stands.
+            return
+        self._paid(request_id, job, result)
 
     async def _ensure_loaded(self) -> None:
         if self._is_loaded:
@@ -196,4 +245,7 @@ class Ledger:
             await is_done.wait()
         if isinstance(results[0], Exception):
             raise results[0]
+        # The disk takes steps (again).
+        for request_id, (owed, settled) in list(self._owed.items()):
+            self._owe(request_id, owed, settled)
         return results[0]

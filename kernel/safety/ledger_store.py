@@ -12,9 +12,11 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from kernel.safety import limits
 from kernel.safety.limits import LEDGER_LIVE_MAX, RECEIPT_TTL_S, REQUEST_ID_HEX_MAX, REQUEST_ID_HEX_MIN
 from kernel.safety.rows import Binding, Row
 from kernel.safety.write import WriteEvent, WriteState, advance
@@ -56,9 +58,10 @@ _COLUMNS: Final = (
     "request_id, state, tool, action, arguments_digest, target_ids, issued_wall_ms, expires_wall_ms,"
     " begun_wall_ms, settled_wall_ms, previous_digest, result_digest, transaction_state, error_code, receipt"
 )
+# A marker keeps when its write was begun: an id that was used has expired in another way than one that was not.
 _FORGET: Final = (
     "tool=NULL, action=NULL, arguments_digest=NULL, target_ids=NULL, issued_wall_ms=NULL, expires_wall_ms=NULL,"
-    " begun_wall_ms=NULL, settled_wall_ms=NULL, previous_digest=NULL, result_digest=NULL, transaction_state=NULL,"
+    " settled_wall_ms=NULL, previous_digest=NULL, result_digest=NULL, transaction_state=NULL,"
     " error_code=NULL, receipt=NULL"
 )
 # Above this the check at the start would be felt; SQLite still finds damage when it reads the page.
@@ -88,7 +91,10 @@ class LedgerStore:
         self._path = path
         self._wall_ms = wall_ms
         self._connection: sqlite3.Connection | None = None
+        # The files as they were when this process last wrote to them; None before the first time.
+        self._files: _Files | None = None
         self.syncs = 0
+        self.trouble = ""  # why the last group could not be run; "" if it could
 
     def run_group(self, jobs: Sequence[Job]) -> list[Result]:
         """Run the jobs in one durable transaction; a domain error of one is its result and leaves the others alone.
@@ -103,10 +109,13 @@ class LedgerStore:
             changes = connection.total_changes
             connection.execute("COMMIT")
             self.syncs += 1 if changes else 0
+            self._files = _files(self._path)
+            self.trouble = ""
             return results
         except (sqlite3.Error, OSError) as error:
             self.close()
-            raise LedgerUnavailable(f"the write ledger cannot be used: {error}") from error
+            self.trouble = f"the write ledger cannot be used: {error}"
+            raise LedgerUnavailable(self.trouble) from error
 
     def close(self) -> None:
         """Close the file; the next group opens it again."""
@@ -115,7 +124,29 @@ class LedgerStore:
             with contextlib.suppress(sqlite3.Error):
                 connection.close()
 
+    def check_nowait(self) -> str:
+        """Why the ledger cannot be used, as far as a look at its files tells; "" if nothing speaks against it."""
+        try:
+            self._check_file()
+        except OSError as error:
+            return f"the write ledger cannot be used: {error}"
+        return self.trouble
+
+    def _check_file(self) -> None:
+        """The file this process wrote is still the one at its path.
+
+        SQLite would go on writing to a deleted file, and a new one would know none of the ids that were used.
+        """
+        if self._files is not None and _identity(self._path) != self._files.database:
+            raise OSError(
+                f"{self._path.name} was deleted or replaced while this process runs: put it back, or restart the kernel"
+            )
+
     def _opened(self) -> sqlite3.Connection:
+        self._check_file()
+        if self._files is not None and _files(self._path) != self._files:
+            # The log alone is gone: closing writes what it held, through the descriptor that is still open, to the file.
+            self.close()
         if self._connection is None:
             connection = _connect(self._path)
             try:
@@ -172,6 +203,19 @@ def begin(row: Row) -> Job:
     return job
 
 
+def unbegin(row: Row) -> Job:
+    """Take ``executing`` back, for a write whose host was never called; ``row`` is issued again."""
+
+    def job(connection: sqlite3.Connection) -> int:
+        return connection.execute(
+            "UPDATE writes SET state=?, begun_wall_ms=NULL, settled_wall_ms=NULL, receipt=NULL"
+            " WHERE request_id=? AND state IN ('executing', 'unknown')",
+            (row.state.value, row.request_id),
+        ).rowcount
+
+    return job
+
+
 def settle(row: Row) -> Job:
     """Record the end of a begun write (R81)."""
 
@@ -192,6 +236,19 @@ def find(request_id: str) -> Job:
             f"SELECT {_COLUMNS} FROM writes WHERE request_id=? AND state<>'expired'", (request_id,)
         ).fetchone()
         return None if found is None else _row(found)
+
+    return job
+
+
+def find_unused(request_id: str) -> Job:
+    """Whether the id was issued here once and no write was ever begun with it."""
+
+    def job(connection: sqlite3.Connection) -> bool:
+        found = connection.execute(
+            "SELECT 1 FROM writes WHERE request_id=? AND state IN ('issued', 'expired') AND begun_wall_ms IS NULL",
+            (request_id,),
+        ).fetchone()
+        return found is not None
 
     return job
 
@@ -243,6 +300,26 @@ def open_rows(connection: sqlite3.Connection) -> list[Row]:
 # --- the file -----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Which files stand at the ledger's paths: device and inode each, None where there is none."""
+
+    database: tuple[int, int] | None
+    log: tuple[int, int] | None
+
+
+def _files(path: Path) -> _Files:
+    return _Files(_identity(path), _identity(path.with_name(path.name + "-wal")))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _run(connection: sqlite3.Connection, job: Job) -> Result:
     connection.execute("SAVEPOINT step")
     try:
@@ -260,7 +337,7 @@ def _connect(path: Path) -> sqlite3.Connection:
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     with contextlib.suppress(OSError):
         path.chmod(0o600)
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=5.0)
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=limits.LEDGER_LOCK_WAIT_S)
 
 
 def _prepare(connection: sqlite3.Connection) -> None:

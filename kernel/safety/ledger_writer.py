@@ -25,6 +25,10 @@ class LedgerWriter(Protocol):
 
     def submit(self, job: Job, deliver: Deliver) -> None: ...
 
+    def trouble(self) -> str:
+        """Why the store cannot be used, as far as a look tells; "" if nothing speaks against it."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -36,6 +40,9 @@ class InlineWriter:
 
     def submit(self, job: Job, deliver: Deliver) -> None:
         deliver(_run_group(self._store, [job])[0])
+
+    def trouble(self) -> str:
+        return self._store.check_nowait()
 
     async def aclose(self) -> None:
         self._store.close()
@@ -58,6 +65,9 @@ class ThreadWriter:
             self._thread = threading.Thread(target=self._serve, name="write-ledger", daemon=True)
             self._thread.start()
         self._waiting.put((job, deliver))
+
+    def trouble(self) -> str:
+        return self._store.check_nowait()
 
     async def aclose(self) -> None:
         """Finish what was handed over, then close the file."""

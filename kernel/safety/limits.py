@@ -20,6 +20,8 @@ LEDGER_LIVE_MAX: Final = 2048
 RECEIPTS_CACHED_MAX: Final = 1024
 # Calls whose rows share one sync: a group is what waited while the one before was written.
 LEDGER_GROUP_MAX: Final = 256
+# How long a step waits for somebody else's lock on the file, in seconds.
+LEDGER_LOCK_WAIT_S: Final = 5.0
 # An AV receipt is small by specification; what is larger is not kept.
 RECEIPT_BYTES_MAX: Final = 64 * 1024
 

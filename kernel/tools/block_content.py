@@ -76,7 +76,9 @@ def _made(payload: Mapping[str, Any]) -> list[str]:
     created: list[Any] = payload.get("createdBlockIDs") or [payload.get("id")]
     if "id" not in payload and "createdBlockIDs" not in payload and payload.get("transactions"):
         operations = _operations("insert", payload["transactions"])
-        created = [one for operation in operations for one in created_ids(operation) or [str(operation.get("id") or "")]]
+        created = [
+            one for operation in operations for one in created_ids(operation) or [str(operation.get("id") or "")]
+        ]
     return [str(block_id) for block_id in created if block_id]
 
 
