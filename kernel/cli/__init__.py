@@ -18,6 +18,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "serve": ("kernel.cli.serve:serve_command", "Run the kernel until SIGINT or SIGTERM."),
     "call": ("kernel.cli.call:call_command", "Call one action of one tool."),
     "stdio": ("kernel.cli.stdio:stdio_command", "Serve MCP on standard input and output, through the running kernel."),
+    "doctor": ("kernel.cli.doctor:doctor_command", "Look at a workspace and say what is wrong with it."),
+    "ledger": ("kernel.cli.ledger:ledger_command", "Look into the write ledger: list, show, check."),
+    "task": ("kernel.cli.task:task_command", "Ask for a call whose answer was lost."),
+    "completion": ("kernel.cli.completion:completion_command", "Print a shell's completion script."),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
 
@@ -33,8 +37,10 @@ class Commands(click.Group):
             module, _, name = COMMANDS[cmd_name][0].partition(":")
             command: click.Command = getattr(importlib.import_module(module), name)
             return command
-        from kernel.cli.call import call_command
+        from kernel.cli.call import HELP, call_command, help_command
 
+        if cmd_name == HELP:
+            return help_command(self, lambda name: self.get_command(ctx, name))
         return call_command.get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -31,7 +31,8 @@ class ActionCommand(click.Command):
 
     def __init__(self, action: Action) -> None:
         self.action = action
-        params: list[click.Parameter] = [click.Argument(["plain"], nargs=-1, metavar=_required_words(action))]
+        self.words: list[str] = []
+        params: list[click.Parameter] = [click.Argument(["plain"], nargs=-1, metavar=_plain_words(action))]
         params += [*options_of(action), *_own_options(action)]
         super().__init__(
             kebab(action.name),
@@ -55,6 +56,11 @@ class ActionCommand(click.Command):
                 with formatter.section(title):
                     formatter.write_dl(rows)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        # For the command that writes what a preflight has checked: the same words, and the credentials.
+        self.words = [ctx.command_path, *(word for word in args if word != "--validate-only")]
+        return super().parse_args(ctx, args)
+
     def run(self, plain: tuple[str, ...], **given: Any) -> None:
         own = {key.removeprefix(_OWN): given.pop(key) for key in list(given) if key.startswith(_OWN)}
         arguments = arguments_of(self.action, given, plain)
@@ -70,6 +76,7 @@ class ActionCommand(click.Command):
             confirms=own.get("confirm", False),
             request_id=own.get("request_id"),
             credentials=credentials,
+            words=tuple(self.words),
         )
         sys.exit(run_call(self.action, arguments, place, manner))
 
@@ -86,7 +93,7 @@ class ToolCommand(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == HELP:
-            return _help_command(self, lambda name: self.get_command(ctx, name))
+            return help_command(self, lambda name: self.get_command(ctx, name))
         action = find_action(self.tool, cmd_name)
         if action is None and self.tool.name == EXTENSION and not cmd_name.startswith("-"):
             action = _foreign(cmd_name)
@@ -111,7 +118,7 @@ class CallGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name == HELP:
-            return _help_command(self, lambda name: self.get_command(ctx, name))
+            return help_command(self, lambda name: self.get_command(ctx, name))
         tool = TOOLS.get(cmd_name)
         return None if tool is None else ToolCommand(tool)
 
@@ -123,7 +130,7 @@ def tool_names() -> list[str]:
     return list(TOOLS)
 
 
-def _help_command(parent: click.Command, find: Callable[[str], click.Command | None]) -> click.Command:
+def help_command(parent: click.Command, find: Callable[[str], click.Command | None]) -> click.Command:
     """``help [NAME …]``: the same text as ``NAME … --help``."""
 
     def show(names: tuple[str, ...]) -> None:
@@ -134,7 +141,7 @@ def _help_command(parent: click.Command, find: Callable[[str], click.Command | N
             command = command.get_command(ctx, name) if isinstance(command, click.Group) else None
             if command is None:
                 raise click.UsageError(f"There is no {name!r} here.")
-            ctx = click.Context(command, info_name=name, parent=ctx, **_help_settings())
+            ctx = click.Context(command, info_name=name, parent=ctx, **CONTEXT)
         click.echo(command.get_help(ctx) if command is not None else "")
 
     return click.Command(
@@ -142,13 +149,8 @@ def _help_command(parent: click.Command, find: Callable[[str], click.Command | N
     )
 
 
-def _help_settings() -> dict[str, Any]:
-    return CONTEXT
-
-
-def _required_words(action: Action) -> str:
-    words = [kebab(one.name).upper() for one in action.arguments if one.is_required]
-    return " ".join(f"[{word}]" for word in words) or "[]"
+def _plain_words(action: Action) -> str:
+    return " ".join(f"[{kebab(one.name).upper()}]" for one in action.arguments if one.is_required) or " "
 
 
 def _own_options(action: Action) -> list[click.Option]:

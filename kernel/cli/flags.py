@@ -65,7 +65,18 @@ class JsonValue(TextValue):
             self.fail(f"it is not JSON: {error}", param, ctx)
 
 
+class NumberValue(_Type):
+    """A number; a whole one stays one."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = click.FLOAT.convert(value, param, ctx)
+        return int(number) if number.is_integer() else number
+
+
 TEXT: Final = TextValue()
+NUMBER: Final = NumberValue()
 JSON: Final = JsonValue()
 
 
@@ -80,17 +91,17 @@ def _options(argument: Argument) -> Iterator[click.Option]:
     common: dict[str, Any] = {"hidden": argument.is_hidden, "help": _help(argument), "default": None}
     match schema.get("type"):
         case "string" if "enum" in schema:
-            yield click.Option([key, flag], type=click.Choice(schema["enum"]), **common)
+            yield click.Option([key, flag], type=click.Choice(schema["enum"]), metavar=_choice(schema), **common)
         case "string":
             yield click.Option([key, flag], type=TEXT, **common)
         case "integer":
             yield click.Option([key, flag], type=click.INT, **common)
         case "number":
-            yield click.Option([key, flag], type=click.FLOAT, **common)
+            yield click.Option([key, flag], type=NUMBER, **common)
         case "boolean":
             yield click.Option([key, f"{flag}/--no-{kebab(argument.name)}"], **common)
         case "array" if schema.get("items", {}).get("type") in _SCALARS:
-            item = {"integer": click.INT, "number": click.FLOAT}.get(schema["items"]["type"], TEXT)
+            item = {"integer": click.INT, "number": NUMBER}.get(schema["items"]["type"], TEXT)
             yield click.Option(
                 [key, flag], type=item, multiple=True, **{**common, "help": common["help"] + " Repeatable."}
             )
@@ -98,6 +109,11 @@ def _options(argument: Argument) -> Iterator[click.Option]:
         case _:
             # Lists of objects, objects, and whatever a cell may hold.
             yield click.Option([key, f"{flag}-json", flag], type=JSON, metavar=_JSON_WORD, **common)
+
+
+def _choice(schema: Schema) -> str:
+    # The kernel's own spelling; the flag takes it in any.
+    return f"[{'|'.join(schema['enum'])}]"
 
 
 def _help(argument: Argument) -> str:

@@ -21,9 +21,10 @@ import trio
 
 from kernel.cli.place import Place
 from kernel.cli.showing import Display
-from kernel.delegate.delegate import Delegate, ToolCall
+from kernel.delegate.delegate import Delegate, ToolCall, error_result
 from kernel.delegate.front import Front
 from kernel.delegate.messages import Refused
+from kernel.errors import ToolError
 from kernel.ids import SystemIds
 from kernel.safety.intent import Precondition
 from kernel.tools.registry import Action
@@ -39,7 +40,10 @@ _STRICT_OFF: Final = "strict_mode_disabled"
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How a call shall be made. ``agrees``: to the write (``--yes``); ``confirms``: to the danger (``--confirm``)."""
+    """How a call shall be made. ``agrees``: to the write (``--yes``); ``confirms``: to the danger (``--confirm``).
+
+    ``words``: the command as it was given, for the one that commits what it has checked.
+    """
 
     is_json: bool = False
     is_preflight: bool = False
@@ -47,6 +51,7 @@ class Manner:
     confirms: bool = False
     request_id: str | None = None
     credentials: Mapping[str, str] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
 
 
 def run_call(action: Action, arguments: dict[str, Any], place: Place, manner: Manner) -> int:
@@ -82,22 +87,32 @@ class Performance:
     display: Display
     person: Person | None
     cancel: trio.Event = field(default_factory=trio.Event)
+    call: ToolCall | None = None
+    is_given_up: bool = False
 
     async def run(self) -> int:
         """The whole of it, with an ear for signals."""
+        code = EXIT_FAILED
         async with trio.open_nursery() as nursery:
-            await nursery.start(self._listen)
-            try:
-                result = await self._perform()
-            except Refused as error:
-                self.display.refusal(error)
-                return _ended(nursery, EXIT_FAILED)
-            if result is None:
-                return _ended(nursery, EXIT_FAILED)
-            self.display.result(self.action, result)
-            if self.cancel.is_set() and not result.get("isError"):
-                self.display.note("The cancel came too late: this is the result.")
-            return _ended(nursery, exit_code(result))
+            await nursery.start(self._listen, nursery.cancel_scope)
+            code = await self._shown()
+            nursery.cancel_scope.cancel()
+        if self.is_given_up and self.call is not None:
+            self.display.result(self.action, error_result(self._given_up(self.call)))
+        return code
+
+    async def _shown(self) -> int:
+        try:
+            result = await self._perform()
+        except Refused as error:
+            self.display.refusal(error)
+            return EXIT_FAILED
+        if result is None:
+            return EXIT_FAILED
+        self.display.result(self.action, result)
+        if self.cancel.is_set() and not result.get("isError"):
+            self.display.note("The cancel came too late: this is the result.")
+        return exit_code(result)
 
     # --- the calls ---
 
@@ -133,8 +148,9 @@ class Performance:
 
     async def _call(self, arguments: dict[str, Any], *, can_write: bool) -> dict[str, Any]:
         params = {"name": self.action.tool, "arguments": {"action": self.action.name, **arguments}}
-        call = ToolCall(params, can_write=can_write, ask=self._ask(), cancel=self.cancel)
-        return await self.front.call(call)
+        task_id = self.front.delegate.task_id()
+        self.call = ToolCall(params, can_write=can_write, ask=self._ask(), cancel=self.cancel, task_id=task_id)
+        return await self.front.call(self.call)
 
     def _ask(self) -> Callable[[str], Awaitable[str]] | None:
         """How the kernel's question is answered (R134); None: nobody is there, and the kernel says what is missing."""
@@ -166,12 +182,14 @@ class Performance:
         field_name = told.get("preconditionField")
         if isinstance(field_name, str):
             flags += [_flag(field_name), str(told.get(field_name))]
-        words = [word for word in sys.argv[1:] if word != "--validate-only"]
-        return f"To write it: {_program()} {shlex.join([*words, *flags])}"
+        program, *words = self.manner.words
+        return f"To write it: {program} {shlex.join([*words, *flags])}"
 
     # --- signals ---
 
-    async def _listen(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+    async def _listen(
+        self, scope: trio.CancelScope, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    ) -> None:
         """The first signal has the call cancelled, and its answer is waited for; a second one ends the wait (R218)."""
         with trio.open_signal_receiver(*_SIGNALS) as signals:
             task_status.started()
@@ -180,12 +198,13 @@ class Performance:
                     break
                 self.display.note("Cancelling; its answer is waited for. Once more ends the wait.")
                 self.cancel.set()
-        raise KeyboardInterrupt
+        self.is_given_up = True
+        scope.cancel()
 
-
-def _ended(nursery: trio.Nursery, code: int) -> int:
-    nursery.cancel_scope.cancel()
-    return code
+    def _given_up(self, call: ToolCall) -> ToolError:
+        outer = {"success": False, "writeAttempted": call.can_write, "transactionState": "unknown"}
+        words = "The call was sent and is not waited for any more."
+        return ToolError("outcome_unknown", words, outer=outer, taskId=call.task_id)
 
 
 def structured(result: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,11 +238,6 @@ def _flag(field_name: str) -> str:
 
     assert any(field_name == one.value for one in Precondition), "the coordinator names a known field"
     return f"--{kebab(field_name)}"
-
-
-def _program() -> str:
-    name = sys.argv[0].replace("\\", "/").rsplit("/", 1)[-1]
-    return "python -m kernel" if name == "__main__.py" else name
 
 
 @contextmanager

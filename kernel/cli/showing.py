@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -72,7 +71,9 @@ class Display:
             self.note(f"  {one.get('path') or '(call)'}: {one.get('message')}")
         for key in ("hint", "nextStep", "taskId"):
             if error.get(key):
-                self.note(f"  {error[key]}" if key != "taskId" else f"  taskId {error[key]}")
+                self.note(
+                    f"  {error[key]}" if key != "taskId" else f"  Ask for it: sisyphus-kernel task result {error[key]}"
+                )
 
     def _success(self, action: Action, told: Mapping[str, Any]) -> None:
         if told.get("validateOnly") is True:
@@ -142,8 +143,3 @@ def _clock(wall_ms: Any) -> str:
     if not isinstance(wall_ms, int):
         return "it expires"
     return f"{datetime.fromtimestamp(wall_ms / 1000, tz=UTC).astimezone():%H:%M:%S}"
-
-
-def is_terminal() -> bool:
-    """Whether a person reads standard output."""
-    return sys.stdout.isatty()
