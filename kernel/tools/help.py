@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.safety.intent import Precondition
+from kernel.tools.registry.examples import example
 from kernel.tools.registry.model import Action, Tool
-from kernel.tools.registry.signature import Schema
 from kernel.tools.schema import action_schema
 
 RESOURCES: Final = (
@@ -18,14 +18,6 @@ RESOURCES: Final = (
     "siyuan://help/examples",
     "siyuan://help/write-safety",
 )
-_EXAMPLES: Final[Mapping[str, Any]] = {
-    "string": "…",
-    "integer": 1,
-    "number": 1,
-    "boolean": True,
-    "array": [],
-    "object": {},
-}
 
 
 def overview(tool: Tool, actions: Iterable[Action]) -> dict[str, Any]:
@@ -59,7 +51,7 @@ def topic(tool: Tool, action: Action, *, is_strict: bool) -> dict[str, Any]:
         "shapes": [_summary(action)],
         "requiredFields": [argument.name for argument in shown if argument.is_required],
         "inputSchema": action_schema(action),
-        "example": {"action": action.name, **{a.name: _example(a.schema) for a in shown if a.is_required}},
+        "example": example(action),
         "cliFlags": [f"--{_kebab(argument.name)}" for argument in shown],
         "guidance": [*action.notes, *tool.guidance],
         "requiresConfirmation": action.is_dangerous,
@@ -97,18 +89,6 @@ def _write_safety(action: Action) -> dict[str, Any]:
         steps.append("Call again without validateOnly, with requestId as returned.")
     kind = "additive" if action.policy.precondition is Precondition.NONE else "precondition"
     return {"kind": kind, "preconditionFields": fields, "steps": steps}
-
-
-def _example(schema: Schema) -> Any:
-    if "enum" in schema:
-        return schema["enum"][0]
-    if "anyOf" in schema:
-        return _example(schema["anyOf"][0])
-    if schema.get("type") == "object" and schema.get("required"):
-        return {name: _example(schema["properties"][name]) for name in schema["required"]}
-    if schema.get("type") == "array" and schema.get("items"):
-        return [_example(schema["items"])]
-    return _EXAMPLES.get(str(schema.get("type")), "…")
 
 
 def _kebab(name: str) -> str:

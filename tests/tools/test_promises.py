@@ -57,38 +57,10 @@ class Watched:
         monkeypatch.setattr(EmbeddedHost, "upload_asset", watched_upload)
 
 
-NODE = "20260101000000-abcdefg"
-# What an action's help leaves to its reader: one of several ways to name a target.
-CHOICES: dict[str, dict[str, Any]] = {
-    "fs.replace": {"edit": {"old": "a", "new": "b"}},
-    "document.create": {"path": "/New"},
-    "document.rename": {"id": NODE},
-    "document.remove": {"id": NODE},
-    "document.move": {"fromIDs": [NODE], "toID": NODE},
-    "block.insert": {"previousID": NODE, "dataType": "markdown", "data": "x"},
-    "block.update": {"id": NODE, "dataType": "markdown", "data": "x"},
-    "block.replace": {"edit": {"old": "a", "new": "b"}},
-    "block.move": {"id": NODE, "parentID": NODE},
-    "av.add_rows": {"blockIDs": [NODE]},
-    "av.remove_column": {"keyID": NODE},
-    "av.set_cells": {"rowID": NODE, "columnID": NODE, "valueType": "text", "text": "x"},
-    "file.upload_asset": {"uploadSource": "0" * 64},
-    "flashcard.review_card": {"rating": 3},
-}
-
-
 def example(action: Action) -> dict[str, Any]:
-    """The call that help shows for an action, with ids that have the form of ids."""
-    page = help_pages.topic(TOOLS[action.tool], action, is_strict=True)
-    return {**_with_ids(page["example"]), **CHOICES.get(action.key, {})}
-
-
-def _with_ids(value: Any, name: str = "") -> Any:
-    if isinstance(value, dict):
-        return {key: _with_ids(item, key) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_with_ids(item, name) for item in value]
-    return NODE if value == "…" and name.lower().removesuffix("s").endswith("id") else value
+    """The call that help shows for an action."""
+    shown: dict[str, Any] = help_pages.topic(TOOLS[action.tool], action, is_strict=True)["example"]
+    return shown
 
 
 def effect(action: Action) -> Effect:

@@ -1,0 +1,36 @@
+"""H05: the call that help shows for an action can be sent as it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernel.tools import help as help_pages
+from kernel.tools.handlers import HANDLERS
+from kernel.tools.registry import ACTIONS, TOOLS
+from kernel.tools.registry.examples import also_needed, example
+from kernel.tools.validation import ArgumentsInvalid, validated
+
+
+@pytest.mark.parametrize("key", ACTIONS)
+def test_the_example_of_every_action_is_a_valid_call(key: str) -> None:
+    """No exceptions: types, patterns, bounds, rules over several arguments, and what the handler itself refuses."""
+    action = ACTIONS[key]
+    shown = help_pages.topic(TOOLS[action.tool], action, is_strict=True)["example"]
+    assert shown["action"] == action.name
+    business = validated(action, shown)
+    assert set(shown) - {"action"} <= {*business, *action.aliases}
+    handling = HANDLERS.get(key)
+    if handling is not None and handling.admits is not None:
+        handling.admits(business)
+
+
+@pytest.mark.parametrize("key", also_needed())
+def test_no_example_shows_more_than_its_call_needs(key: str) -> None:
+    action = ACTIONS[key]
+    for name in also_needed()[key].split():
+        shorter = {field: value for field, value in example(action).items() if field != name}
+        try:
+            validated(action, shorter)
+        except ArgumentsInvalid:
+            continue
+        assert (key, name) == ("av.set_cells", "text"), "a value to set is no rule of the row"
