@@ -19,7 +19,7 @@ from kernel.workspace.html_tidy import tidy
 from kernel.workspace.markdown.assemble import code_info, fill_code_block, fill_embed, fill_math_block, item_data
 from kernel.workspace.markdown.callouts import ICON_CUSTOM, ICONS
 from kernel.workspace.markdown.characters import NEWLINE_ESCAPE, UNICODE_BLANKS, ZERO_WIDTH_JOINER, ZERO_WIDTH_SPACE
-from kernel.workspace.markdown.context import MarkdownContext, MarkdownError
+from kernel.workspace.markdown.context import MarkdownContext, MarkdownError, Unmarked
 from kernel.workspace.markdown.entities import unescape
 from kernel.workspace.nodes import KINDS, LIST_BULLET, LIST_ORDERED, LIST_TASK
 from kernel.workspace.render.kramdown_inline import textmark_inline
@@ -96,7 +96,7 @@ class _BlockReader:
             self._action(element)
             return
         if element.get("contenteditable") == "true":
-            InlineReader(self.tip).read(element.children)
+            InlineReader(self.tip, self.context.unmarked).read(element.children)
             return
         type_ = element.get("data-type")
         reader = _READERS.get(type_)
@@ -116,7 +116,7 @@ class _BlockReader:
             if self.tip.type == "NodeDocument":
                 self.tip.append(Node("NodeParagraph"))
                 self.tip = self.tip.children[-1]
-            InlineReader(self.tip).read([element])
+            InlineReader(self.tip, self.context.unmarked).read([element])
         else:
             node = Node("NodeHTMLBlock", id=element.get("data-node-id"), data=write_html(element))
             if node.id and not element.within("table"):
@@ -202,7 +202,7 @@ class _BlockReader:
             fields["CalloutIcon"] = shown.get("src") if shown.tag == "img" else shown.text()
             if shown.tag == "img":
                 fields["CalloutIconType"] = ICON_CUSTOM
-        fields["CalloutTitle"] = _title(title)
+        fields["CalloutTitle"] = _title(title, self.context.unmarked)
         node.fields = {name: value for name, value in fields.items() if value}
         self._enter(node, element)
 
@@ -260,7 +260,7 @@ class _BlockReader:
             return
         node.fields["TableAligns"] = [_ALIGNS.get(cell.get("align"), 0) for cell in rows[0].children]
         self.tip.append(node)
-        InlineReader(node).read([table])
+        InlineReader(node, self.context.unmarked).read([table])
 
 
 def _list_data(element: Element) -> dict[str, object]:
@@ -289,10 +289,10 @@ def _with_class(element: Element, class_: str) -> Element | None:
     return next((span for span in element.walk() if span.tag == "span" and class_ in span.get("class")), None)
 
 
-def _title(element: Element) -> str:
+def _title(element: Element, unmarked: Unmarked) -> str:
     """A callout's title as it is stored: its marks as spans."""
     holder = Node("NodeParagraph")
-    InlineReader(holder).read(element.children)
+    InlineReader(holder, unmarked).read(element.children)
     return textmark_inline(holder.children).replace(ZERO_WIDTH_SPACE, "").strip(UNICODE_BLANKS)
 
 

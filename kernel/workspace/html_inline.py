@@ -7,6 +7,7 @@ from typing import Final
 
 from kernel.workspace.elements import COMMENT, Element
 from kernel.workspace.markdown.characters import UNICODE_BLANKS, ZERO_WIDTH_SPACE
+from kernel.workspace.markdown.context import ALL_MARKED, Unmarked
 from kernel.workspace.markdown.emoji import picture_tag
 from kernel.workspace.markdown.html_tags import read_underlined
 from kernel.workspace.markdown.ial import Attributes, escape_value, write_list
@@ -25,8 +26,9 @@ Step = Element | Callable[[], None]
 class InlineReader:
     """Reads inline elements into a block, or the rows and cells of a table."""
 
-    def __init__(self, tip: Node) -> None:
+    def __init__(self, tip: Node, unmarked: Unmarked = ALL_MARKED) -> None:
         self.tip = tip
+        self.unmarked = unmarked
         self.pending: list[Step] = []
 
     def read(self, elements: Sequence[Element]) -> None:
@@ -163,7 +165,7 @@ class InlineReader:
 
     def _mark(self, element: Element) -> None:
         mark = read_mark(element, in_cell=self.tip.type == "NodeTableCell")
-        read_underlined(mark.node, element)
+        read_underlined(mark.node, element, unmarked=self.unmarked)
         if mark.before and not self._text_before().endswith((" ", "\u3000")):
             self.tip.append(Node("NodeText", data=mark.before))
         self.tip.append(mark.node)

@@ -6,9 +6,9 @@ Markdown always goes through the editor's DOM, as in the kernel: what the DOM ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
-from kernel.workspace.markdown.context import MarkdownContext
+from kernel.workspace.markdown.context import ALL_MARKED, MarkdownContext, Unmarked
 from kernel.workspace.markdown.pipeline import ROOT_INDEX_FIRST, dom_to_blocks, markdown_to_blocks
 from kernel.workspace.render.dom import render_dom
 from kernel.workspace.render.kramdown import render_kramdown
@@ -18,11 +18,30 @@ if TYPE_CHECKING:
     from kernel.workspace.workspace import Workspace
 
 Mode = Literal["md", "textmark"]
+# conf.editor.markdown: the switch of each inline marker.
+_SWITCHES: Final = {
+    "inlineAsterisk": "*",
+    "inlineUnderscore": "_",
+    "inlineSup": "^",
+    "inlineSub": "~",
+    "inlineTag": "#",
+    "inlineMath": "$",
+    "inlineStrikethrough": "~~",
+    "inlineMark": "=",
+}
 
 
 def context_of(workspace: Workspace) -> MarkdownContext:
     """What a parse needs to know of this workspace."""
-    return MarkdownContext(new_id=workspace.new_id, known_id=workspace.block_exists)
+    return MarkdownContext(new_id=workspace.new_id, known_id=workspace.block_exists, unmarked=_unmarked(workspace))
+
+
+def _unmarked(workspace: Workspace) -> Unmarked:
+    """The inline markers that the editor's settings have switched off."""
+    switches = workspace.conf.section("editor").get("markdown")
+    if not isinstance(switches, dict):
+        return ALL_MARKED
+    return frozenset(marker for name, marker in _SWITCHES.items() if switches.get(name) is False)
 
 
 def markdown_dom(workspace: Workspace, markdown: str) -> str:

@@ -52,6 +52,7 @@ class Snapshot:
 
 def take_snapshot(workspace: Workspace, memo: str) -> Snapshot:
     """Keep the data folder as it is now."""
+    _note_ignored(workspace)
     files = []
     for path, stat in workspace.files.walk(DATA):
         if path.endswith(_PROCESS_FILES):
@@ -69,6 +70,14 @@ def take_snapshot(workspace: Workspace, memo: str) -> Snapshot:
     snapshot = Snapshot(hashlib.sha1(told.encode(), usedforsecurity=False).hexdigest(), memo, created, tuple(files))
     workspace.files.write(f"{REPO}/indexes/{snapshot.id}", json.dumps(asdict(snapshot), ensure_ascii=False).encode())
     return snapshot
+
+
+def _note_ignored(workspace: Workspace) -> None:
+    """The real kernel makes these lists of what is left out when it first looks for them; nothing is on them."""
+    lists = ["syncignore", *(["indexignore"] if workspace.blocks.documents else [])]
+    for name in lists:
+        if not workspace.files.exists(f"{DATA}/.siyuan/{name}"):
+            workspace.files.write(f"{DATA}/.siyuan/{name}", b"")
 
 
 def snapshots(workspace: Workspace) -> list[Snapshot]:

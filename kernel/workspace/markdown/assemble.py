@@ -9,7 +9,7 @@ import base64
 from typing import Final
 
 from kernel.workspace.markdown.characters import CARET
-from kernel.workspace.markdown.context import MarkdownContext, MarkdownError
+from kernel.workspace.markdown.context import MarkdownContext, MarkdownError, Unmarked
 from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft
 from kernel.workspace.markdown.ial import escape_value, read_attributes, read_leading_list, unescape_value, write_list
 from kernel.workspace.markdown.inlines import parse_inlines
@@ -26,7 +26,7 @@ def assemble(root: Draft, context: MarkdownContext, *, keep_empty: bool = False)
     Raises:
         MarkdownError: an id so malformed that the kernel gives up.
     """
-    _read_inlines(root)
+    _read_inlines(root, context.unmarked)
     _identify(root, context)
     if keep_empty:
         _add_empty_paragraphs(root, context)
@@ -36,7 +36,7 @@ def assemble(root: Draft, context: MarkdownContext, *, keep_empty: bool = False)
 # --- inline text ---
 
 
-def _read_inlines(root: Draft) -> None:
+def _read_inlines(root: Draft, unmarked: Unmarked) -> None:
     stack = [root]
     while stack:
         parent = stack.pop()
@@ -47,7 +47,8 @@ def _read_inlines(root: Draft) -> None:
                 continue
             if child.kind == "NodeParagraph" and _vanishes(child, parent):
                 continue
-            child.inlines = parse_inlines(child.text or "", in_cell=child.kind == "NodeTableCell")
+            in_cell = child.kind == "NodeTableCell"
+            child.inlines = parse_inlines(child.text or "", in_cell=in_cell, unmarked=unmarked)
         stack.extend(reversed(parent.children))
 
 

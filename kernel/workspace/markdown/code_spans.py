@@ -66,7 +66,7 @@ def _rewritten(content: str, scanner: Scanner) -> str:
     from kernel.workspace.markdown.inlines import attach_lists, scan_pieces
 
     source = content if content.startswith('<span data-type="code">') else content.replace("&", "&amp;")
-    pieces = scan_pieces(source, in_cell=False, depth=scanner.depth + 1)
+    pieces = scan_pieces(source, in_cell=False, depth=scanner.depth + 1, unmarked=scanner.unmarked)
     attach_lists(pieces)  # an attribute list in there is read, and never written again
     return unescape("".join(map(_written, pieces)))
 

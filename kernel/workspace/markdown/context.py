@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 
 def _unknown(identity: str) -> bool:
     return False
 
 
+# Markers that have no meaning, of ``* _ ^ ~ # $ ~~ =``.
+Unmarked = frozenset[str]
+ALL_MARKED: Final[Unmarked] = frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class MarkdownContext:
-    """``new_id`` gives a fresh block id; ``known_id`` says whether a block ref's id exists outside the parsed text."""
+    """``new_id`` gives a fresh block id; ``known_id`` says whether a block ref's id exists outside the parsed text.
+
+    ``unmarked``: the inline markers that the workspace's settings have switched off.
+    """
 
     new_id: Callable[[], str]
     known_id: Callable[[str], bool] = _unknown
+    unmarked: Unmarked = ALL_MARKED
 
 
 class MarkdownError(ValueError):

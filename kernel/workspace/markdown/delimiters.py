@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kernel.workspace.markdown.characters import ZERO_WIDTH_SPACE, is_blank
+from kernel.workspace.markdown.context import Unmarked
 from kernel.workspace.markdown.scan import Delimiter, DelimiterStack, Scanner, Span
 from kernel.workspace.markdown.text_marks import node_text
 
@@ -25,7 +26,8 @@ def scan_run(scanner: Scanner) -> None:
     text, start = scanner.text, scanner.position
     character = text[start]
     end = start + 1
-    while character != "#" and end < len(text) and text[end] == character:
+    is_single = character == "#" and "#" not in scanner.unmarked
+    while not is_single and end < len(text) and text[end] == character:
         end += 1
     scanner.position = end
     piece = scanner.add_text(text[start:end])
@@ -35,9 +37,18 @@ def scan_run(scanner: Scanner) -> None:
     if character == "_" and can_open and can_close:
         return  # an underscore inside a word
     length = end - start
-    if length not in _LENGTHS.get(character, (length,)) or not (can_open or can_close):
+    if not _is_marker(character, length, scanner.unmarked) or not (can_open or can_close):
         return
     scanner.delimiters.push(Delimiter(character, piece, len(scanner.pieces) - 1, length, length, can_open, can_close))
+
+
+def _is_marker(character: str, length: int, unmarked: Unmarked) -> bool:
+    """Whether a run of this length can be a delimiter. One tilde and two can be switched off each by itself."""
+    if character == "~" and unmarked:
+        if "~~" in unmarked:
+            return length == 1 and "~" not in unmarked
+        return length > 1 if "~" in unmarked else length <= 3
+    return character not in unmarked and length in _LENGTHS.get(character, (length,))
 
 
 def match_delimiters(scanner: Scanner, bottom: Delimiter | None) -> None:
@@ -91,13 +102,16 @@ def _match(scanner: Scanner, stack: DelimiterStack, opener: Delimiter, closer: D
         return closer.next
     used = 2 if opener.count >= 2 and closer.count >= 2 else 1
     source = character * used
-    span = Span((_DOUBLE if used == 2 else _SINGLE)[character], source)
+    # With the single tilde switched off, one that is left of a longer run goes without a trace.
+    is_traceless = source == "~" and source in scanner.unmarked
     opener.count -= used
     closer.count -= used
     opener.piece.text = opener.piece.text[used:]
     closer.piece.text = closer.piece.text[used:]
-    opener.piece.opens.append(span)
-    closer.piece.closes.append(span)
+    if not is_traceless:
+        span = Span((_DOUBLE if used == 2 else _SINGLE)[character], source)
+        opener.piece.opens.append(span)
+        closer.piece.closes.append(span)
     opener.next = closer
     closer.previous = opener
     if opener.count == 0:

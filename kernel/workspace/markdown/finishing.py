@@ -161,7 +161,7 @@ def _math(block: Draft, context: MarkdownContext) -> Draft | None:
         from kernel.workspace.markdown.inlines import attach_lists, scan_pieces
 
         # A formula that was inline before: only what its spans say is the formula.
-        pieces = scan_pieces(block.text, in_cell=False)
+        pieces = scan_pieces(block.text, in_cell=False, unmarked=context.unmarked)
         attach_lists(pieces)
         block.text = "".join(map(plain_text, pieces))
     return None

@@ -7,6 +7,7 @@ from typing import Final
 
 from kernel.workspace.elements import Element, parse_html
 from kernel.workspace.markdown.characters import ASCII_BLANKS, UNICODE_BLANKS
+from kernel.workspace.markdown.context import ALL_MARKED, Unmarked
 from kernel.workspace.markdown.ial import Attributes, scan_attribute, write_list
 from kernel.workspace.markdown.scan import Piece, Scanner
 from kernel.workspace.markdown.text_marks import read_mark, type_of_tag
@@ -101,7 +102,7 @@ def _mark(scanner: Scanner, tag: str, opening: str, closing: str) -> None:
     mark = read_mark(element, _types(element, type_of_tag(types)))
     piece.node = mark.node
     piece.attribute_list = mark.attribute_list
-    read_underlined(mark.node, element, depth=scanner.depth + 1)
+    read_underlined(mark.node, element, depth=scanner.depth + 1, unmarked=scanner.unmarked)
     if mark.before:
         scanner.add_text(mark.before)
     scanner.pieces.append(piece)
@@ -116,7 +117,7 @@ def _types(element: Element, kind: str) -> str:
     return kind
 
 
-def read_underlined(node: Node, element: Element, *, depth: int = 0) -> None:
+def read_underlined(node: Node, element: Element, *, depth: int = 0, unmarked: Unmarked = ALL_MARKED) -> None:
     """Underlined text is read as Markdown once more; only its text is kept, or its link if it is just one."""
     if node.fields["TextMarkType"] != "u":
         return
@@ -126,7 +127,7 @@ def read_underlined(node: Node, element: Element, *, depth: int = 0) -> None:
     first = element.children[0] if element.children else None
     if first is not None and first.get("data-type") == "a":
         content = f"[{content}]({first.get('data-href')})"
-    pieces = scan_pieces(content, in_cell=False, depth=depth)
+    pieces = scan_pieces(content, in_cell=False, depth=depth, unmarked=unmarked)
     attach_lists(pieces)
     if not pieces:
         return

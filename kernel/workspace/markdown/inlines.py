@@ -12,6 +12,7 @@ from typing import Final
 
 from kernel.workspace.markdown.characters import ASCII_BLANKS, ASCII_PUNCTUATION
 from kernel.workspace.markdown.code_spans import code_span
+from kernel.workspace.markdown.context import ALL_MARKED, Unmarked
 from kernel.workspace.markdown.delimiters import DELIMITERS, match_delimiters, scan_run
 from kernel.workspace.markdown.emoji import emoji_of_alias, picture_of_alias, picture_tag
 from kernel.workspace.markdown.entities import unescape_strictly
@@ -32,25 +33,25 @@ _EMOJI: Final = re.compile(r":([^ \n\t\x0b\x0c\r:]+):")
 _WITH_LISTS: Final = frozenset({"em", "strong", "s", "tag", "mark", "code", "inline-math", "image"})
 
 
-def parse_inlines(text: str, *, in_cell: bool = False, depth: int = 0) -> list[Node]:
+def parse_inlines(text: str, *, in_cell: bool = False, depth: int = 0, unmarked: Unmarked = ALL_MARKED) -> list[Node]:
     """The inline nodes of one block's ``text``."""
-    pieces = scan_pieces(text, in_cell=in_cell, depth=depth)
+    pieces = scan_pieces(text, in_cell=in_cell, depth=depth, unmarked=unmarked)
     attach_lists(pieces)
-    return flatten(pieces, lambda content: _content_pieces(content, depth + 1))
+    return flatten(pieces, lambda content: _content_pieces(content, depth + 1, unmarked))
 
 
-def _content_pieces(content: str, depth: int) -> list[Piece]:
+def _content_pieces(content: str, depth: int, unmarked: Unmarked) -> list[Piece]:
     """The pieces of a mark that a tag has made: its content is Markdown too."""
     if depth > MARK_DEPTH_MAX:
         return [Piece("text", content)]
-    pieces = scan_pieces(content, in_cell=False, depth=depth)
+    pieces = scan_pieces(content, in_cell=False, depth=depth, unmarked=unmarked)
     attach_lists(pieces)
     return pieces
 
 
-def scan_pieces(text: str, *, in_cell: bool, depth: int = 0) -> list[Piece]:
+def scan_pieces(text: str, *, in_cell: bool, depth: int = 0, unmarked: Unmarked = ALL_MARKED) -> list[Piece]:
     """The pieces of ``text`` with all marks matched; neighbouring texts are one piece, emoji are replaced."""
-    scanner = Scanner(text, in_cell=in_cell, depth=depth)
+    scanner = Scanner(text, in_cell=in_cell, depth=depth, unmarked=unmarked)
     length = len(text)
     while scanner.position < length:
         if match := _PLAIN.match(text, scanner.position):
@@ -129,7 +130,8 @@ def _entity(scanner: Scanner) -> None:
 
 def _math(scanner: Scanner) -> None:
     text, start = scanner.text, scanner.position
-    content = "" if text.startswith("$$", start) or len(text) < 3 else _math_content(scanner, start + 1)
+    is_none = text.startswith("$$", start) or len(text) < 3 or "$" in scanner.unmarked
+    content = "" if is_none else _math_content(scanner, start + 1)
     if not content.strip(ASCII_BLANKS) or "<span" in content:
         scanner.position += 1
         scanner.add_text("$")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kernel.workspace.markdown.characters import NextOccurrence
+from kernel.workspace.markdown.context import ALL_MARKED, Unmarked
 from kernel.workspace.markdown.ial import Attributes
 from kernel.workspace.markdown.targets import TargetReader
 from kernel.workspace.tree import Node
@@ -98,8 +99,9 @@ class Bracket:
 class Scanner:
     """The state of cutting one text."""
 
-    def __init__(self, text: str, *, in_cell: bool, depth: int = 0) -> None:
+    def __init__(self, text: str, *, in_cell: bool, depth: int = 0, unmarked: Unmarked = ALL_MARKED) -> None:
         self.text = text
+        self.unmarked = unmarked
         self.position = 0
         self.in_cell = in_cell
         self.depth = depth
