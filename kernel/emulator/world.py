@@ -61,7 +61,10 @@ class World:
         }
 
     async def _stale_index(self, rule: Rule, call: CallFacts) -> None:
-        index_of(self._kernel).lag_s = STALE_INDEX_S if rule.seconds is None else rule.seconds
+        index = index_of(self._kernel)
+        # What was true before is known to it: an index that nobody had asked yet would be an empty one.
+        index.flush()
+        index.lag_s = STALE_INDEX_S if rule.seconds is None else rule.seconds
 
     async def _edit(self, rule: Rule, call: CallFacts) -> None:
         target = rule.id or await self._target(call.arguments)
