@@ -122,6 +122,46 @@ _MAGIC: Final[tuple[tuple[bytes, str], ...]] = (
 _RIFF: Final = {b"WEBPVP": "image/webp", b"WAVE": "audio/wave", b"AVI ": "video/avi"}
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
+# The extension that a type's file gets: the first of those the recorded kernel knew for it.
+_EXTENSIONS: Final[dict[str, str]] = {
+    "text/plain": ".asc",
+    "text/html": ".ehtml",
+    "text/markdown": ".markdown",
+    "text/css": ".css",
+    "text/javascript": ".js",
+    "text/csv": ".csv",
+    "text/xml": ".xbl",
+    "image/jpeg": ".jfif",
+    "image/png": ".png",
+    "image/svg+xml": ".svg",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/bmp": ".bmp",
+    "image/tiff": ".tif",
+    "image/avif": ".avif",
+    "application/json": ".json",
+    "application/xml": ".rng",
+    "application/pdf": ".pdf",
+    "application/zip": ".zip",
+    "application/gzip": ".gz",
+    "application/msword": ".doc",
+    "application/rtf": ".rtf",
+    "application/epub+zip": ".epub",
+    "application/x-yaml": ".yaml",
+    "audio/mpeg": ".mp3",
+    "audio/wav": ".wav",
+    "audio/ogg": ".oga",
+    "audio/mp4": ".f4a",
+    "audio/flac": ".flac",
+    "audio/aac": ".aac",
+    "video/mp4": ".f4v",
+}
+
+
+def extension_of(media_type: str) -> str:
+    """The extension that a file of this type is given, with its dot; empty for an unknown type."""
+    return _EXTENSIONS.get(media_type.partition(";")[0].strip().lower(), "")
+
 
 def type_of(name: str, head: bytes) -> str:
     """The Content-Type of a file; ``head`` are its first bytes (``SNIFFED_BYTES`` are enough)."""

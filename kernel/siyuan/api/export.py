@@ -1,157 +1,208 @@
-"""/api/export: documents as Markdown (siyuan-api A9; siyuan-markdown section 5)."""
+"""/api/export: documents as Markdown and as they are stored (siyuan-api A9; siyuan-markdown section 5)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
 from kernel.siyuan.arguments import ApiError, Panic
-from kernel.siyuan.notes_index import settled_index
-from kernel.workspace.index import statements
-from kernel.workspace.refs import ref_text
-from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, front_matter
-from kernel.workspace.search import SQL, SearchQuery, SearchSettings, search
-from kernel.workspace.stamps import is_stamp
-from kernel.workspace.views.tables import view_table
-from kernel.workspace.workspace import CorruptDocument, NotFound
+from kernel.siyuan.exports import offer, packed
+from kernel.siyuan.markdown_export import MarkdownExport, export_settings
+from kernel.workspace.asset_names import file_name
+from kernel.workspace.exports.choosing import chosen_documents, with_related
+from kernel.workspace.exports.markdown_files import MarkdownFiles
+from kernel.workspace.exports.settings import CHANGEABLE, ExportSettings
+from kernel.workspace.exports.sy_files import sy_files
+from kernel.workspace.names import base_name, dir_name
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
-    from kernel.siyuan.kernel import Call, SiyuanKernel
-    from kernel.workspace.index.writer import Index
-    from kernel.workspace.tree import Node
-    from kernel.workspace.workspace import Workspace
+    from kernel.siyuan.kernel import Call
+    from kernel.workspace.workspace import Document
 
-_STAMP: Final = "%Y%m%d%H%M%S"
+_MARKDOWN: Final = ".md"
+# Formats that the real kernel leaves to pandoc: an archive without the documents where there is none.
+_PANDOC_SUFFIXES: Final = {
+    "exportReStructuredText": ".rst",
+    "exportAsciiDoc": ".adoc",
+    "exportTextile": ".textile",
+    "exportOPML": ".opml",
+    "exportOrgMode": ".org",
+    "exportMediaWiki": ".wiki",
+    "exportODT": ".odt",
+    "exportRTF": ".rtf",
+    "exportEPUB": ".epub",
+}
 
 
+# --- one text --------------------------------------------------------------------------------------------------------
 async def export_md_content(call: Call) -> Any:
     """A document, or one block under its document's head."""
     block_id = call.arguments.required_str("id")
     if not is_node_id(block_id):
         raise ApiError("invalid ID argument")
-    options = _options(call)
+    settings = export_settings(call.kernel).options
+    options = replace(
+        settings,
+        ref_mode=int(_number(call, "refMode", settings.ref_mode)),
+        embed_mode=int(_number(call, "embedMode", settings.embed_mode)),
+    )
     has_front_matter = _flag(call, "yfm", True)
-    for name in ("fillCSSVar",):
-        call.arguments.optional_bool(name)
-    workspace = call.kernel.workspace
-    if not workspace.block_exists(block_id):
-        return {"hPath": "", "content": ""}
-    try:
-        document, node = workspace.node(block_id)
-    except (NotFound, CorruptDocument):
-        return {"hPath": "", "content": ""}
-    index = await settled_index(call.kernel)
-    content = export_markdown(document.root, node, options, _sources(call.kernel, index))
-    if has_front_matter:
-        content = front_matter(document.root, lambda stamp: _instant(call.kernel, stamp)) + content
-    return {"hPath": workspace.entry(block_id).hpath, "content": content}
-
-
-async def exported(call: Call, block_id: str, **changes: Any) -> str:
-    """The Markdown of a block or document by the settings, changed as named; ``""`` for an unknown one."""
-    workspace = call.kernel.workspace
-    if not workspace.block_exists(block_id):
-        return ""
-    document, node = workspace.node(block_id)
-    index = await settled_index(call.kernel)
-    options = replace(_options_by_conf(workspace), **changes)
-    return export_markdown(document.root, node, options, _sources(call.kernel, index))
-
-
-def _options(call: Call) -> ExportOptions:
-    arguments = call.arguments
-    options = _options_by_conf(call.kernel.workspace)
-    return replace(
+    call.arguments.optional_bool("fillCSSVar")
+    options = replace(
         options,
-        ref_mode=int(_number(call, "refMode", options.ref_mode)),
-        embed_mode=int(_number(call, "embedMode", options.embed_mode)),
+        adjusts_heading_level=call.arguments.optional_bool("adjustHeadingLevel"),
+        has_image_tags=call.arguments.optional_bool("imgTag"),
         adds_title=_flag(call, "addTitle", options.adds_title),
-        has_image_tags=arguments.optional_bool("imgTag"),
-        adjusts_heading_level=arguments.optional_bool("adjustHeadingLevel"),
     )
+    export = await MarkdownExport.of(call.kernel)
+    found = export.found(block_id)
+    if found is None:
+        return {"hPath": "", "content": ""}
+    document, node = found
+    content = export.markdown(document, node, options)
+    if has_front_matter:
+        content = export.front_matter(document.root) + content
+    return {"hPath": call.kernel.workspace.entry(block_id).hpath, "content": content}
 
 
-def _options_by_conf(workspace: Workspace) -> ExportOptions:
-    conf, editor = workspace.conf.section("export"), workspace.conf.section("editor")
-    return ExportOptions(
-        ref_mode=int(conf.get("blockRefMode", 4)),
-        embed_mode=int(conf.get("blockEmbedMode", 1)),
-        heading_embed_mode=int(editor.get("headingEmbedMode", 0)),
-        adds_title=bool(conf.get("addTitle", True)),
-        keeps_memos=bool(conf.get("inlineMemo", False)),
-        tag_markers=(str(conf.get("tagOpenMarker", "#")), str(conf.get("tagCloseMarker", "#"))),
-        ref_brackets=(str(conf.get("blockRefTextLeft", "")), str(conf.get("blockRefTextRight", ""))),
-    )
-
-
-def _number(call: Call, name: str, default: Any) -> float:
-    return float(default) if call.arguments.get(name) is None else call.arguments.raw_number(name)
+def _number(call: Call, name: str, default: float) -> float:
+    return default if call.arguments.get(name) is None else call.arguments.raw_number(name)
 
 
 def _flag(call: Call, name: str, default: bool) -> bool:
-    value = call.arguments.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, bool):
-        raise Panic(name)
-    return value
+    return default if call.arguments.get(name) is None else call.arguments.raw_bool(name)
 
 
-def _sources(kernel: SiyuanKernel, index: Index) -> ExportSources:
-    workspace = kernel.workspace
-
-    def query(statement: str) -> list[Node]:
-        found = _embedded(kernel, index, statement)
-        return [node for block_id in found if (node := _node(workspace, block_id)) is not None]
-
-    def anchor(block_id: str) -> str:
-        node = _node(workspace, block_id)
-        return ref_text(node) if node is not None else "block not found"
-
-    return ExportSources(
-        node_of=lambda block_id: _node(workspace, block_id),
-        ref_text=anchor,
-        query=query,
-        view_table=lambda node: view_table(workspace, node),
-    )
+# --- Markdown files --------------------------------------------------------------------------------------------------
+def _changes(call: Call) -> dict[str, Any]:
+    """What the caller wants otherwise than the settings, for this export. Raises Panic for a wrong type."""
+    changes = {}
+    for name, kind in CHANGEABLE.items():
+        value = call.arguments.get(name)
+        if value is None:
+            continue
+        if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+            raise Panic(name)
+        changes[name] = value
+    return changes
 
 
-def _embedded(kernel: SiyuanKernel, index: Index, statement: str) -> list[str]:
-    """The ids a block query finds; on a reader, for the statement is a user's."""
-    if statements.has_several(statement) or statements.first_word(statement) not in ("SELECT", "WITH"):
-        return []
-    settings = SearchSettings.of(kernel.workspace.conf.section("search"))
-    if "_fts" in statement.lower():
-        index.fulltext.refresh()
-    reader = index.take_reader()
-    try:
-        found = search(reader, SearchQuery(statement, method=SQL, page_size=settings.limit), settings)
-    finally:
-        index.give_back(reader)
-    return [row.id for row in found.rows]
+async def export_md(call: Call) -> Any:
+    return await _documents(call, [call.arguments.required_str("id")], export_settings(call.kernel, _changes(call)))
 
 
-def _node(workspace: Workspace, block_id: str) -> Node | None:
-    if not workspace.block_exists(block_id):
-        return None
-    try:
-        return workspace.node(block_id)[1]
-    except (NotFound, CorruptDocument):
-        return None
+async def export_mds(call: Call) -> Any:
+    block_ids = call.arguments.raw_str_list("ids")
+    return await _documents(call, block_ids, export_settings(call.kernel, _changes(call)))
 
 
-def _instant(kernel: SiyuanKernel, stamp: str) -> str:
-    """A kernel stamp with its zone: yyyy-MM-ddTHH:mm:ssZ."""
-    local = kernel.clock.local()
-    if is_stamp(stamp):
-        try:
-            local = datetime.strptime(stamp, _STAMP).replace(tzinfo=local.tzinfo)
-        except ValueError:
-            return ""
-    return local.isoformat(timespec="seconds").replace("+00:00", "Z")
+async def _pandoc(suffix: str, call: Call) -> Any:
+    """The archive that comes of it without pandoc."""
+    return await _documents(call, [call.arguments.required_str("id")], export_settings(call.kernel), suffix)
 
 
-HANDLERS: Final[dict[str, ApiHandler]] = {"/api/export/exportMdContent": export_md_content}
+async def _documents(call: Call, block_ids: list[str], settings: ExportSettings, suffix: str = _MARKDOWN) -> Any:
+    """The archive bears the name of the first block's document."""
+    workspace = call.kernel.workspace
+    first = workspace.blocks.entry_of(block_ids[0]) if block_ids else None
+    if first is None:
+        raise Panic("no such block")
+    chosen = chosen_documents(workspace, block_ids, has_sub_documents=settings.has_sub_documents)
+    address = await _markdown_archive(call, base_name(first.hpath), chosen, settings, suffix)
+    return {"name": first.id, "zip": address}
+
+
+async def export_notebook_md(call: Call) -> Any:
+    """All of a notebook; of none, an archive without a name."""
+    box = call.arguments.required_str("notebook")
+    settings = export_settings(call.kernel, _changes(call))
+    workspace = call.kernel.workspace
+    notebook = workspace.notebooks.opened(box)
+    if notebook is None:
+        return {"name": ".", "zip": ""}
+    chosen = _whole(call, box)
+    address = await _markdown_archive(call, notebook.name, chosen, settings, _MARKDOWN)
+    return {"name": base_name(address), "zip": address}
+
+
+def _whole(call: Call, box: str) -> list[str]:
+    """The documents of a notebook, folder by folder."""
+    entries = call.kernel.workspace.blocks.in_box(box)
+    return [entry.id for entry in sorted(entries, key=lambda entry: entry.path.split("/"))]
+
+
+async def _markdown_archive(call: Call, name: str, chosen: list[str], settings: ExportSettings, suffix: str) -> str:
+    workspace = call.kernel.workspace
+    export = await MarkdownExport.of(call.kernel)
+    root_ids, def_ids = with_related(workspace, chosen, has_related=settings.has_related_documents)
+    options = replace(settings.options, def_ids=def_ids, is_single=False)
+
+    async def render(document: Document) -> str:
+        head = export.front_matter(document.root) if settings.has_front_matter else ""
+        return head + export.markdown(document, document.root, options)
+
+    files = MarkdownFiles(workspace, settings, suffix, has_documents=suffix == _MARKDOWN)
+    await files.add_all(root_ids, render, export.ref_count)
+    return offer(workspace.files, f"{_archive_name(name)}{suffix}.zip", await packed(files.entries))
+
+
+def _archive_name(name: str) -> str:
+    name = file_name(name)
+    return f"{name}_" if name.endswith("..") else name
+
+
+# --- documents as they are stored ------------------------------------------------------------------------------------
+async def export_sy(call: Call) -> Any:
+    return await _stored(call, [call.arguments.required_str("id")])
+
+
+async def export_sys(call: Call) -> Any:
+    return await _stored(call, call.arguments.raw_str_list("ids"))
+
+
+async def _stored(call: Call, block_ids: list[str]) -> Any:
+    workspace = call.kernel.workspace
+    first = workspace.blocks.entry_of(block_ids[0]) if block_ids else None
+    if first is None:
+        raise Panic("no such block")
+    settings = export_settings(call.kernel)
+    chosen = chosen_documents(workspace, block_ids, has_sub_documents=settings.has_sub_documents)
+    folder = dir_name(first.path)
+    entries = sy_files(workspace, first.box, chosen, folder, has_related=settings.has_related_documents)
+    return {"zip": await _stored_archive(call, base_name(first.hpath), entries)}
+
+
+async def export_notebook_sy(call: Call) -> Any:
+    box = call.arguments.required_str("id")
+    workspace = call.kernel.workspace
+    notebook = workspace.notebooks.opened(box)
+    if notebook is None:
+        return {"zip": ""}
+    has_related = export_settings(call.kernel).has_related_documents
+    entries = sy_files(workspace, box, _whole(call, box), "/", has_related=has_related, has_conf=True)
+    return {"zip": await _stored_archive(call, notebook.name, entries)}
+
+
+async def _stored_archive(call: Call, name: str, entries: dict[str, bytes | None]) -> str:
+    name = _archive_name(name)
+    content = await packed({f"{name}/{path}": content for path, content in entries.items()})
+    return offer(call.kernel.workspace.files, f"{name}.sy.zip", content)
+
+
+_PANDOC: Final[dict[str, Callable[[Call], Any]]] = {
+    f"/api/export/{name}": partial(_pandoc, suffix) for name, suffix in _PANDOC_SUFFIXES.items()
+}
+HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/export/exportMdContent": export_md_content,
+    "/api/export/exportMd": export_md,
+    "/api/export/exportMds": export_mds,
+    "/api/export/exportNotebookMd": export_notebook_md,
+    "/api/export/exportSY": export_sy,
+    "/api/export/exportSYs": export_sys,
+    "/api/export/exportNotebookSY": export_notebook_sy,
+    **_PANDOC,
+}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from kernel.siyuan.api.export import exported
 from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.markdown_export import MarkdownExport, export_settings
 from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.characters import CARET
 from kernel.workspace.markdown.context import MarkdownError
@@ -85,13 +86,12 @@ async def copy_std_markdown(call: Call) -> Any:
         for name in ("assetsDestSpace2Underscore", "fillCSSVar", "adjustHeadingLevel", "imgTag")
         if call.arguments.get(name) is not None
     }
-    return await exported(
-        call,
-        block_id,
+    options = replace(
+        export_settings(call.kernel).options,
         has_image_tags=flags.get("imgTag", False),
         adjusts_heading_level=flags.get("adjustHeadingLevel", False),
-        has_anchors=True,
     )
+    return (await MarkdownExport.of(call.kernel)).copied(block_id, options)
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {
