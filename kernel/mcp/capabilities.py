@@ -13,10 +13,12 @@ from kernel.mcp.versions import MODERN_VERSIONS
 TASK_CONTROL: Final = "io.siyuan.sisyphus/task-control"
 APPS: Final = "io.modelcontextprotocol/ui"
 TASKS: Final = "io.modelcontextprotocol/tasks"
+SKILLS: Final = "io.modelcontextprotocol/skills"
 APPS_TYPE: Final = "text/html;profile=mcp-app"
 
 SERVER_INFO: Final[dict[str, Any]] = {"name": "sisyphus-kernel", "title": "Sisyphus kernel", "version": __version__}
 EXTENSIONS: Final[dict[str, Any]] = {TASK_CONTROL: {"version": "2", "terminalResults": True}, APPS: {}}
+NOTHING: Final[Mapping[str, Any]] = {}
 # Served in the modern era only.
 MODERN_EXTENSIONS: Final[dict[str, Any]] = {TASKS: {}}
 
@@ -30,33 +32,34 @@ class Offer:
     has_prompt_changes: bool = False
     has_resource_subscriptions: bool = False  # handshake era only
 
-    def handshake(self) -> dict[str, Any]:
+    def handshake(self, more: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
         """``capabilities`` of an ``initialize`` result; extensions stand there too, clients of Apps look for them."""
         resources = {"subscribe": True} if self.has_resource_subscriptions else {}
-        return {**self._common(), "resources": resources, "extensions": dict(self.extensions)}
+        return {**self._common(), "resources": resources, "extensions": {**self.extensions, **more}}
 
-    def modern(self) -> dict[str, Any]:
+    def modern(self, more: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
         """``capabilities`` of a ``server/discover`` result."""
-        return {**self._common(), "resources": {}, "extensions": {**self.extensions, **MODERN_EXTENSIONS}}
+        extensions = {**self.extensions, **MODERN_EXTENSIONS, **more}
+        return {**self._common(), "resources": {}, "extensions": extensions}
 
     def _common(self) -> dict[str, Any]:
         prompts = {"listChanged": True} if self.has_prompt_changes else {}
         return {"tools": {"listChanged": True}, "prompts": prompts, "completions": {}, "logging": {}}
 
-    def initialized(self, version: str, instructions: str) -> dict[str, Any]:
-        """The ``initialize`` result."""
+    def initialized(self, version: str, instructions: str, more: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
+        """The ``initialize`` result. ``more``: extensions that are switched on just now."""
         result: dict[str, Any] = {
             "protocolVersion": version,
-            "capabilities": self.handshake(),
+            "capabilities": self.handshake(more),
             "serverInfo": dict(self.server_info),
         }
         if instructions:
             result["instructions"] = instructions
         return result
 
-    def discover(self, instructions: str) -> dict[str, Any]:
+    def discover(self, instructions: str, more: Mapping[str, Any] = NOTHING) -> dict[str, Any]:
         """The ``server/discover`` result before it is dressed (decision 19)."""
-        result: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.modern()}
+        result: dict[str, Any] = {"supportedVersions": list(MODERN_VERSIONS), "capabilities": self.modern(more)}
         if instructions:
             result["instructions"] = instructions
         return result

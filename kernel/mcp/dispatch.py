@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from kernel.mcp.calls import Call
 from kernel.mcp.channel import InputRequired
-from kernel.mcp.jsonrpc import ProtocolError
-from kernel.mcp.limits import COMPLETION_VALUES_MAX
+from kernel.mcp.jsonrpc import METHOD_NOT_FOUND, ProtocolError
+from kernel.mcp.limits import COMPLETION_VALUES_MAX, SKILLS_TTL_MS
 from kernel.mcp.params import (
     Complete,
     GetPrompt,
+    GetSkill,
     ListPrompts,
     ListResources,
+    ListSkills,
     ListTemplates,
     ListTools,
     ReadResource,
@@ -21,6 +23,8 @@ from kernel.mcp.params import (
 )
 from kernel.tools.service import ToolService
 
+# Skills are ours and the same for everybody: the extension says so in its own result, whatever the era.
+SKILLS_CACHE: Final = {"ttlMs": SKILLS_TTL_MS, "cacheScope": "public"}
 Handler = Callable[[Any, Call], Awaitable[dict[str, Any]]]
 
 
@@ -33,6 +37,8 @@ class Dispatch:
             ListTools: self._list_tools,
             ListResources: self._list_resources,
             ListTemplates: self._list_templates,
+            ListSkills: self._list_skills,
+            GetSkill: self._get_skill,
             ListPrompts: self._list_prompts,
             ReadResource: self._read_resource,
             GetPrompt: self._get_prompt,
@@ -51,6 +57,22 @@ class Dispatch:
 
     async def _list_templates(self, _operation: ListTemplates, call: Call) -> dict[str, Any]:
         return {"resourceTemplates": await self._service.list_resource_templates(call.caller)}
+
+    async def _list_skills(self, _operation: ListSkills, call: Call) -> dict[str, Any]:
+        return {"skills": await self._skills("skills/list", call), **SKILLS_CACHE}
+
+    async def _get_skill(self, operation: GetSkill, call: Call) -> dict[str, Any]:
+        rows = await self._skills("skills/get", call)
+        found = next((row for row in rows if row["uri"] == operation.uri), None)
+        if found is None:
+            raise invalid(f"unknown skill {operation.uri}")
+        return {"skill": found}
+
+    async def _skills(self, method: str, call: Call) -> list[dict[str, Any]]:
+        rows = await self._service.list_skills(call.caller)
+        if rows is None:
+            raise ProtocolError(METHOD_NOT_FOUND, f"Method not found: {method}")
+        return rows
 
     async def _list_prompts(self, _operation: ListPrompts, call: Call) -> dict[str, Any]:
         return {"prompts": await self._service.list_prompts(call.caller)}

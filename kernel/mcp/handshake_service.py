@@ -127,7 +127,9 @@ class HandshakeService:
         except ProtocolError as error:
             error.request_id = request.id
             return answer(head, encode(error.object()))
-        instructions = await parts.instructions(_applicant(asked, principal))
+        applicant = _applicant(asked, principal)
+        instructions = await parts.instructions(applicant)
+        extensions = await parts.extensions(applicant)
         try:
             session = parts.sessions.open(
                 parts.ids.token(), principal, asked.revision, asked.client_info, asked.capabilities, now=now
@@ -136,7 +138,7 @@ class HandshakeService:
             retry = (("Retry-After", str(SESSIONS_FULL_RETRY_S)),)
             raise ProtocolError(SERVER_BUSY, "All sessions are in use", request_id=request.id, headers=retry) from None
         session.on_end.append(lambda: self._close(session))
-        result = parts.offer.initialized(asked.revision.name, instructions)
+        result = parts.offer.initialized(asked.revision.name, instructions, extensions)
         return answer(head, encode(result_message(request.id, result)), headers=(("Mcp-Session-Id", session.id),))
 
     def _close(self, session: Session) -> None:

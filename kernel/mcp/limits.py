@@ -44,3 +44,4 @@ COMPLETION_VALUES_MAX: Final = 100  # by the protocol
 DISCOVER_TTL_MS: Final = 60_000
 LIST_TTL_MS: Final = 5_000  # no longer than a change takes to be announced (SURFACE_CHECK_S)
 READ_TTL_MS: Final = 0
+SKILLS_TTL_MS: Final = 300_000

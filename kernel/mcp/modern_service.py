@@ -117,7 +117,8 @@ class ModernService:
         return answer(head, encode(result_message(call.request_id, task)))
 
     async def _discover(self, _operation: Discover, call: Call) -> dict[str, Any]:
-        return self._parts.offer.discover(await self._parts.instructions(call.caller))
+        extensions = await self._parts.extensions(call.caller)
+        return self._parts.offer.discover(await self._parts.instructions(call.caller), extensions)
 
     def _listen(self, exchange: Exchange, head: Head, call: Call, operation: Listen) -> StreamResponse:
         if not head.takes_events:

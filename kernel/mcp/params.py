@@ -28,6 +28,16 @@ class ListTemplates(msgspec.Struct, frozen=True):
     """``resources/templates/list``."""
 
 
+class ListSkills(msgspec.Struct, frozen=True):
+    """``skills/list``."""
+
+
+class GetSkill(msgspec.Struct, frozen=True):
+    """``skills/get``."""
+
+    uri: str
+
+
 class ListPrompts(msgspec.Struct, frozen=True):
     """``prompts/list``."""
 
@@ -65,7 +75,18 @@ class Complete(msgspec.Struct, frozen=True):
     argument: Params
 
 
-Operation = ListTools | ListResources | ListTemplates | ListPrompts | CallTool | ReadResource | GetPrompt | Complete
+Operation = (
+    ListTools
+    | ListResources
+    | ListTemplates
+    | ListSkills
+    | GetSkill
+    | ListPrompts
+    | CallTool
+    | ReadResource
+    | GetPrompt
+    | Complete
+)
 
 
 def invalid(message: str, **data: Any) -> ProtocolError:
@@ -109,6 +130,15 @@ def _list_resources(params: Params) -> ListResources:
 def _list_templates(params: Params) -> ListTemplates:
     _no_cursor(params)
     return ListTemplates()
+
+
+def _list_skills(params: Params) -> ListSkills:
+    _no_cursor(params)
+    return ListSkills()
+
+
+def _get_skill(params: Params) -> GetSkill:
+    return GetSkill(text(params, "uri"))
 
 
 def _list_prompts(params: Params) -> ListPrompts:
@@ -160,6 +190,8 @@ SHARED_METHODS: Final[dict[str, Callable[[Params], Operation]]] = {
     "resources/list": _list_resources,
     "resources/templates/list": _list_templates,
     "resources/read": _read_resource,
+    "skills/list": _list_skills,
+    "skills/get": _get_skill,
     "prompts/list": _list_prompts,
     "prompts/get": _get_prompt,
     "completion/complete": _complete,

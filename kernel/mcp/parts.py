@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from kernel.clock import Clock
 from kernel.ids import IdSource
 from kernel.mcp.calls import ToolCalls
-from kernel.mcp.capabilities import Offer
+from kernel.mcp.capabilities import SKILLS, Offer
 from kernel.mcp.dispatch import Dispatch
 from kernel.mcp.limits import TASK_AFTER_S
 from kernel.mcp.official_tasks import OfficialTasks
@@ -47,6 +47,10 @@ class Parts:
         except Exception as error:
             logger.warning("the instructions cannot be read", exc_info=error)
             return ""
+
+    async def extensions(self, caller: Caller) -> dict[str, Any]:
+        """The extensions whose switch can change while we run."""
+        return {} if await self.service.list_skills(caller) is None else {SKILLS: {"directoryRead": False}}
 
     async def surface(self, caller: Caller, *, tools: bool = True, prompts: bool = False) -> dict[str, str]:
         """The digests that a stream follows, by the notification that tells of their change."""

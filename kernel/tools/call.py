@@ -23,8 +23,10 @@ from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
 from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
 from kernel.safety.probes import observe
-from kernel.tools import extension, failures, resources, results, schema
+from kernel.tools import apps, extension, failures, resources, results, schema, skills
 from kernel.tools import help as help_pages
+from kernel.tools.app_sessions import HANDLERS as APP_HANDLERS
+from kernel.tools.candidates import Candidates
 from kernel.tools.configuration import Configuration, KernelOptions
 from kernel.tools.context import Handling, Refresh, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
@@ -75,6 +77,7 @@ class Tools:
         self.files = PluginFiles(parts.default_level)
         self.statistics = Statistics(parts.host, parts.clock, transport=parts.transport)
         self._surface: tuple[tuple[Any, ...], str] | None = None
+        self._candidates = Candidates()
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the statistics, until cancelled. Without it each call writes its own, in its lane."""
@@ -89,11 +92,12 @@ class Tools:
         return self._listed(configuration)
 
     def _listed(self, configuration: Configuration) -> list[dict[str, Any]]:
-        return [
+        rows = [
             self._declaration(configuration, tool, actions)
             for tool in configuration.enabled_tools()
             if (actions := offered(configuration, tool))
         ]
+        return [*rows, *apps.declarations(configuration)]
 
     def _declaration(self, configuration: Configuration, tool: Tool, actions: tuple[Action, ...]) -> dict[str, Any]:
         is_strict = configuration.is_strict
@@ -152,13 +156,16 @@ class Tools:
         return resources.instructions(configuration, self.parts.clock.wall_ms(), written_ms, MEMORY_STALE_AFTER_MS)
 
     async def list_resources(self, caller: Caller) -> list[dict[str, Any]]:
-        return resources.listed()
+        return resources.listed(await self._listed_configuration())
 
     async def list_resource_templates(self, caller: Caller) -> list[dict[str, Any]]:
         return resources.templates()
 
     async def read_resource(self, uri: str, caller: Caller) -> list[dict[str, Any]] | None:
         return resources.read(uri, await self._listed_configuration())
+
+    async def list_skills(self, caller: Caller) -> list[dict[str, Any]] | None:
+        return skills.entries() if (await self._listed_configuration()).serves_skills else None
 
     async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]:
         return resources.prompts()
@@ -174,25 +181,31 @@ class Tools:
     async def prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
         """Raises Refused: the call ends with its result, nothing was executed."""
         try:
-            return await self._prepare(name, arguments)
+            return await self._prepare(name, arguments, caller)
         except Refused as refused:
             error = (refused.result.structured or {}).get("error") or {}
             action = arguments.get("action")
             await self._count_refusal(name, str(action) if action else "", str(error.get("code") or ""))
             raise
 
-    async def _prepare(self, name: str, arguments: Mapping[str, Any]) -> Prepared:
+    async def _prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
         try:
             configuration = await self.files.configuration(self.parts.host)
         except (ToolError, HostError) as error:
             told = error if isinstance(error, ToolError) else failures.from_host(error)
             raise Refused(results.failure(failures.payload_of(told, name))) from error
+        if (app := apps.find(name)) is not None:
+            call = apps.asked(configuration, app, name, arguments, caller)
+            return self._prepared(name, call, Lane.MUTATION, configuration)
         tool = offered_tool(configuration, name)
         action_name = named_action(arguments.get("action"), tool)
         if action_name == HELP:
             return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
         call = asked(configuration, tool, action_name, arguments, self.parts.more)
         lane = Lane.READ if call.policy.is_read else Lane.MUTATION
+        return self._prepared(name, call, lane, configuration)
+
+    def _prepared(self, name: str, call: Asked, lane: Lane, configuration: Configuration) -> Prepared:
         return Prepared(
             name,
             call.action.name,
@@ -251,26 +264,29 @@ class Tools:
         if isinstance(payload, dict) and results.FOREIGN_KEY in payload:
             return results.foreign(payload)
         return results.success(
-            payload, key=call.action.key, is_write=call.changes_something, slims=configuration.slims_results
+            payload,
+            key=call.action.key,
+            is_write=call.changes_something,
+            slims=configuration.slims_results and not call.is_app,
         )
 
     async def _context(self, call: Asked, configuration: Configuration, ticket: Ticket, caller: Caller) -> ToolContext:
         parts = self.parts
         options = configuration.options
         budget = None
-        if call.policy.is_read:
+        if call.policy.is_read and not call.is_app:
             deadline = parts.clock.now() + options.read_timeout_ms / 1000
             budget = ReadBudget(options.read_requests_max, options.read_mib_max * 1024 * 1024, deadline=deadline)
         retries = options.read_retries if parts.retries_reads else 0
         host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=retries)
         permissions = await self.files.permissions(parts.host)
-        more = {"statistics": self.statistics, **parts.more}
+        more = {"statistics": self.statistics, "candidates": self._candidates, **parts.more}
         if parts.coordinator is not None:
             more.setdefault("shorten", parts.coordinator.shorten)
         return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
-        handling = HANDLERS.get(call.action.key) or _forwarding(call.action.name)
+        handling = HANDLERS.get(call.action.key) or APP_HANDLERS.get(call.action.key) or _forwarding(call.action.name)
         if call.policy.is_mutation and context.configuration.is_strict:
             # The coordinator guards: a replay must be answered although its target is gone by its own doing.
             return await self._strict(call, handling, context, ticket)

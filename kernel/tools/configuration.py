@@ -67,6 +67,8 @@ class Configuration:
     options: KernelOptions = field(default_factory=KernelOptions)
     # ``mcpHttpSettings.kernelEndpointEnabled``; only an explicit false closes the plugin's routes (decision 5).
     serves_endpoint: bool = True
+    # ``mcpHttpSettings.skillsExtensionEnabled``: the skills/* methods and the skill:// files.
+    serves_skills: bool = True
     # What has been derived from it; a configuration outlives its call while the files stay the same.
     memo: dict[tuple[str, str], tuple[Action, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -77,6 +79,11 @@ class Configuration:
             return False
         switch = _mapping(section.get("actions")).get(action.name)
         return switch if isinstance(switch, bool) else action.is_on
+
+    def app_allows(self, app: str, action: str) -> bool:
+        """Whether the owner lets the view ``app`` do ``action``; what ``mcpApps`` does not say is allowed."""
+        section = _mapping(_mapping(self.raw.get("mcpApps")).get(app))
+        return section.get("enabled") is not False and _mapping(section.get("actions")).get(action) is not False
 
     def enabled_actions(self, tool: Tool) -> tuple[Action, ...]:
         known = self.memo.get(("enabled", tool.name))
@@ -148,7 +155,12 @@ def read_configuration(tools: bytes | None, http: bytes | None) -> Configuration
     )
     origins = allowed_origins(settings.get("allowedOrigins"))
     options = KernelOptions(requests, mib, timeout_ms, retries, template_mib, origins)
-    return Configuration(raw, options, file.get("kernelEndpointEnabled") is not False)
+    return Configuration(
+        raw,
+        options,
+        serves_endpoint=file.get("kernelEndpointEnabled") is not False,
+        serves_skills=file.get("skillsExtensionEnabled") is not False,
+    )
 
 
 def allowed_origins(value: Any) -> tuple[str, ...]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from kernel.host.base import HostApiError
 from kernel.safety.intent import Outcome
+from kernel.tools.candidates import Candidates
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_notebook
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
@@ -34,7 +36,24 @@ async def list_cards(context: ToolContext, arguments: Arguments) -> Any:
     data = await context.call(_DUE[scope], reviewedCards=arguments.get("reviewedCards"), **place)
     cards = [card for card in (data or {}).get("cards") or [] if wanted == "due" or _is_new(card) == (wanted == "new")]
     shown = {name: arguments[name]} if name else {}
-    return {"action": "list_cards", **dict(data or {}), "cards": cards, "scope": scope, "filter": wanted, **shown}
+    token = {"candidateToken": _kept(context, cards)} if context.caller.has_apps and cards else {}
+    return {
+        "action": "list_cards",
+        **dict(data or {}),
+        "cards": cards,
+        "scope": scope,
+        "filter": wanted,
+        **shown,
+        **token,
+    }
+
+
+def _kept(context: ToolContext, cards: Sequence[dict[str, Any]]) -> str:
+    """Remember the listed cards for a review session in a view."""
+    token = str(UUID(bytes=context.ids.entropy(16), version=4))
+    candidates: Candidates = context.parts["candidates"]
+    candidates.keep(token, cards, context.clock.wall_ms())
+    return token
 
 
 def _is_new(card: dict[str, Any]) -> bool:

@@ -35,6 +35,8 @@ class Asked:
     arguments: dict[str, Any]
     policy: Policy
     submitted: Mapping[str, Any]
+    # Called by a view: it goes through the lane of sessions, and without a read budget (S1).
+    is_app: bool = False
 
     @property
     def is_preflight(self) -> bool:

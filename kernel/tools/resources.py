@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kernel.tools import guides
+from kernel.tools import apps, guides, skills
 from kernel.tools import help as help_pages
 from kernel.tools.configuration import Configuration
 from kernel.tools.preparation import offered
@@ -36,12 +36,13 @@ _TEXTS: Final[dict[str, str]] = {
 }
 
 
-def listed() -> list[dict[str, Any]]:
-    """The resources, help first."""
-    rows = [_row(f"siyuan://help/{name}", title, about) for name, (title, about) in _HELP.items()]
+def listed(configuration: Configuration) -> list[dict[str, Any]]:
+    """The resources: views, help, scenarios, and the files of the skills if they are served."""
+    rows = apps.resources(configuration)
+    rows += [_row(f"siyuan://help/{name}", title, about) for name, (title, about) in _HELP.items()]
     rows.append(_row(_SKILL_PREFIX + "index", "Scenarios", "The scenarios that prompts and skills describe."))
     rows += [_row(_SKILL_PREFIX + name, title, f"Scenario: {title}.") for name, (title, _) in guides.PROMPTS.items()]
-    return rows
+    return [*rows, *(skills.resources() if configuration.serves_skills else [])]
 
 
 def templates() -> list[dict[str, Any]]:
@@ -65,6 +66,10 @@ def templates() -> list[dict[str, Any]]:
 
 def read(uri: str, configuration: Configuration) -> list[dict[str, Any]] | None:
     """The contents of one resource; None for an unknown one."""
+    if uri.startswith(apps.URI_PREFIX):
+        return apps.read(uri, configuration)
+    if uri.startswith(skills.SCHEME):
+        return skills.read(uri) if configuration.serves_skills else None
     if uri.startswith(_ACTION_PREFIX):
         return _action_help(uri, configuration)
     if uri.startswith(_SKILL_PREFIX):

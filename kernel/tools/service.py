@@ -122,6 +122,10 @@ class ToolService(Protocol):
         """The ``contents``; None for an unknown URI."""
         ...
 
+    async def list_skills(self, caller: Caller) -> list[dict[str, Any]] | None:
+        """``{uri, frontmatter, resources}`` of each skill; None while skills are not served."""
+        ...
+
     async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]: ...
 
     async def get_prompt(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any] | None:

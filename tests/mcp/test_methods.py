@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ TABLE: list[tuple[str, dict[str, Any], Any, Any]] = [
     ("resources/templates/list", {}, SERVED, SERVED),
     ("resources/read", {"uri": "help://rules"}, SERVED, SERVED),
     ("resources/read", {"uri": "help://none"}, -32602, -32002),
+    ("skills/list", {}, -32601, -32601),
+    ("skills/get", {"uri": "skill://none/SKILL.md"}, -32601, -32601),
+    ("skills/get", {}, -32602, -32602),
     ("prompts/list", {}, SERVED, SERVED),
     ("prompts/get", {"name": "tidy"}, SERVED, SERVED),
     ("prompts/get", {"name": "none"}, -32602, -32602),
@@ -162,3 +166,20 @@ async def test_a_callers_declaration_reaches_the_tools_in_both_eras() -> None:
     # Handshake clients confirm with confirm:true, whatever they declare (decision 22).
     assert (handshake.has_apps, handshake.has_form_elicitation) == (True, False)
     assert (bare.era, bare.client, bare.session_id) == ("handshake", "", None)
+
+
+async def test_skills_are_served_and_declared_while_they_are_switched_on() -> None:
+    skill = {"uri": "skill://tidy/SKILL.md", "frontmatter": {"name": "tidy", "description": "Tidy."}, "resources": []}
+    async with open_world() as world:
+        world.tools.skills = [skill]
+        session = await world.initialize()
+        for ask in (world.modern, partial(world.old, session)):
+            listed = (await ask("skills/list", {})).result
+            assert (listed["skills"], listed["ttlMs"], listed["cacheScope"]) == ([skill], 300_000, "public")
+            assert (await ask("skills/get", {"uri": skill["uri"]})).result["skill"] == skill
+            assert (await ask("skills/get", {"uri": "skill://none/SKILL.md"})).rpc[0] == -32602
+        found = (await world.modern("server/discover", {})).result
+        assert found["capabilities"]["extensions"]["io.modelcontextprotocol/skills"] == {"directoryRead": False}
+        world.tools.skills = None
+        found = (await world.modern("server/discover", {})).result
+        assert "io.modelcontextprotocol/skills" not in found["capabilities"]["extensions"]

@@ -84,6 +84,7 @@ class Tools:
     surface_error: Exception | None = None
     performed: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     prepare_gate: trio.Event | None = None
+    skills: list[dict[str, Any]] | None = None
 
     async def list_tools(self, caller: Caller) -> list[dict[str, Any]]:
         return [
@@ -136,6 +137,9 @@ class Tools:
 
     async def read_resource(self, uri: str, caller: Caller) -> list[dict[str, Any]] | None:
         return [{"uri": uri, "text": "rules"}] if uri == "help://rules" else None
+
+    async def list_skills(self, caller: Caller) -> list[dict[str, Any]] | None:
+        return self.skills
 
     async def list_prompts(self, caller: Caller) -> list[dict[str, Any]]:
         return [{"name": "tidy"}]
