@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+import apsw
 import trio
 
 from kernel.clock import Clock, SystemClock
@@ -47,6 +48,7 @@ from kernel.settings import DRAIN_S, Settings
 from kernel.siyuan.http_api import KernelSurface, end_streams
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.native_mcp.endpoint import OfficialMCP
+from kernel.siyuan.notes_index import close_index
 from kernel.siyuan.push import PushHub
 from kernel.tasks.control import TaskControl
 from kernel.tasks.route import TaskRoute
@@ -168,7 +170,18 @@ async def open_app(
         endpoint.close()
         await tools.statistics.flush()
         await host.aclose()
+        await _close_notes(kernel)
         nursery.cancel_scope.cancel()
+
+
+async def _close_notes(kernel: SiyuanKernel) -> None:
+    """Keep for the next start what it would have to find out again: every file's ids, and the index."""
+    try:
+        await kernel.durable.settle()
+        kernel.workspace.close()
+        close_index(kernel)
+    except (StorageError, apsw.Error) as error:
+        _log.warning("the next start will read all notes anew: %s", error)
 
 
 def storage_folder(settings: Settings) -> Path:

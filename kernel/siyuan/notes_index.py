@@ -1,6 +1,7 @@
-"""The index of a running kernel: made when the first query comes, fed by the workspace, read by threads.
+"""The index of a running kernel: opened when the first query comes, fed by the workspace, read by threads.
 
-One object per kernel, kept in ``kernel.state``. Its file lies in ``temp/`` and is thrown away at every start.
+One object per kernel, kept in ``kernel.state``. Its file lies in ``temp/``; what is not this version's, or cannot be
+read, is thrown away and made anew.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ import apsw
 import trio
 
 from kernel.workspace.files import StorageError
+from kernel.workspace.index.limits import TEXTS_PER_STEP
 from kernel.workspace.index.rows import Surroundings, Target
+from kernel.workspace.index.schema import is_current
 from kernel.workspace.index.writer import Index
 from kernel.workspace.views.tables import view_text
 from kernel.workspace.workspace import CorruptDocument, NotFound
@@ -55,6 +58,17 @@ class WorkspaceLibrary:
         tree.hpath = entry.hpath
         return tree
 
+    def roots(self) -> Iterator[str]:
+        return iter(list(self._workspace.blocks.documents))
+
+    def place(self, root_id: str) -> tuple[str, str, str] | None:
+        entry = self._workspace.blocks.documents.get(root_id)
+        return None if entry is None else (entry.box, entry.path, entry.hpath)
+
+    def digest(self, root_id: str) -> bytes:
+        entry = self._workspace.blocks.documents.get(root_id)
+        return b"" if entry is None else entry.digest
+
     def below(self, box: str, path: str) -> Iterator[str]:
         return (entry.id for entry in list(self._workspace.blocks.below(box, path)))
 
@@ -83,19 +97,50 @@ def index_of(kernel: SiyuanKernel) -> Index:
     """The kernel's index; made, and told of every document, when it is first asked for."""
     index: Index | None = kernel.state.get(_STATE)
     if index is None:
-        library = WorkspaceLibrary(kernel.workspace)
-        index = Index(
-            _connector(kernel.workspace),
-            library,
-            Surroundings(library.target, partial(view_text, kernel.workspace), library.asset_hash),
-            now=kernel.clock.now,
-            lag_s=kernel.options.index_lag_s,
-        )
-        kernel.state[_STATE] = index
-        for root_id in kernel.workspace.blocks.documents:
-            index.document_changed(root_id)
+        index = kernel.state[_STATE] = _open_index(kernel)
         kernel.workspace.observers.append(index)
     return index
+
+
+def close_index(kernel: SiyuanKernel) -> None:
+    """The index stays in the workspace for the next start. All writes have settled."""
+    index: Index | None = kernel.state.pop(_STATE, None)
+    if index is not None:
+        kernel.workspace.observers.remove(index)
+        index.close()
+
+
+def _open_index(kernel: SiyuanKernel) -> Index:
+    library = WorkspaceLibrary(kernel.workspace)
+    surroundings = Surroundings(library.target, partial(view_text, kernel.workspace), library.asset_hash)
+    path = kernel.workspace.files.absolute(INDEX_PATH)
+
+    def opened(connect: Callable[[], apsw.Connection]) -> Index:
+        return Index(connect, library, surroundings, now=kernel.clock.now, lag_s=kernel.options.index_lag_s)
+
+    if not os.path.isdir(os.path.dirname(path)):
+        # A workspace in memory: so is its index, shared by the connections of this process alone.
+        name = f"file:/notes-{next(_memory_names)}?vfs=memdb"
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+        return opened(lambda: apsw.Connection(name, flags=flags))
+    if not _is_usable(path):
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(path + suffix):
+                os.remove(path + suffix)
+    return opened(lambda: apsw.Connection(path))
+
+
+def _is_usable(path: str) -> bool:
+    try:
+        connection = apsw.Connection(path)
+    except apsw.Error:
+        return False
+    try:
+        return is_current(connection)
+    except apsw.Error:
+        return False
+    finally:
+        connection.close()
 
 
 async def settled_index(kernel: SiyuanKernel) -> Index:
@@ -106,11 +151,18 @@ async def settled_index(kernel: SiyuanKernel) -> Index:
     return index
 
 
+async def searchable_index(kernel: SiyuanKernel) -> Index:
+    """The same, with its full-text table up to date."""
+    index = await settled_index(kernel)
+    while index.fulltext.refresh(rows_max=TEXTS_PER_STEP):
+        await trio.lowlevel.checkpoint()
+        await settled_index(kernel)
+    return index
+
+
 async def read_in_thread(kernel: SiyuanKernel, work: Callable[[apsw.Connection], Any], *, with_texts: bool) -> Any:
     """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date."""
-    index = await settled_index(kernel)
-    if with_texts:
-        index.fulltext.refresh()
+    index = await (searchable_index(kernel) if with_texts else settled_index(kernel))
     reader = index.take_reader()
     run: Runner[Any] | None = kernel.state.get("statement_runner")
     try:
@@ -127,16 +179,3 @@ async def read_in_thread(kernel: SiyuanKernel, work: Callable[[apsw.Connection],
 def _stop_when_cancelled() -> bool:
     trio.from_thread.check_cancelled()
     return False
-
-
-def _connector(workspace: Workspace) -> Callable[[], apsw.Connection]:
-    path = workspace.files.absolute(INDEX_PATH)
-    if not os.path.isdir(os.path.dirname(path)):
-        # A workspace in memory: so is its index, shared by the connections of this process alone.
-        name = f"file:/notes-{next(_memory_names)}?vfs=memdb"
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
-        return lambda: apsw.Connection(name, flags=flags)
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.remove(path + suffix)
-    return lambda: apsw.Connection(path)

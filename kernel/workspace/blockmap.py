@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from kernel.workspace.files import Stamp
 from kernel.workspace.limits import LEFT_OUT_IDS_MAX
 from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
 
@@ -24,7 +25,11 @@ UNTITLED: Final = "Untitled"
 
 @dataclass(slots=True)
 class DocumentEntry:
-    """One document. ``properties`` are the root's, entity-escaped as stored; ``size`` is that of the file in bytes."""
+    """One document. ``properties`` are the root's, entity-escaped as stored; ``size`` is that of the file in bytes.
+
+    ``digest`` is of the file's content, empty where the tree in memory is not just what the file says. ``stamp`` is the
+    file's as it was read, None when it has been written since. ``order`` counts the documents as they were entered.
+    """
 
     id: str
     box: str
@@ -34,6 +39,9 @@ class DocumentEntry:
     hpath: str = ""
     block_ids: frozenset[str] = frozenset()
     ref_ids: frozenset[str] = frozenset()
+    digest: bytes = b""
+    stamp: Stamp | None = None
+    order: int = 0
 
     @property
     def title(self) -> str:
@@ -58,6 +66,9 @@ class BlockMap:
     _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
     _referrers: dict[str, set[str]] = field(default_factory=dict)
     _left_out: dict[str, str] = field(default_factory=dict)  # in order of leaving, oldest first
+    # Notebook and folder → every document somewhere below it.
+    _below: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _entered: int = 0
 
     # --- asking ------------------------------------------------------------------------------------------------
     def root_of(self, block_id: str) -> str | None:
@@ -77,11 +88,12 @@ class BlockMap:
         return [self.documents[root] for root in self._by_hpath.get((box, hpath), ())]
 
     def below(self, box: str, path: str) -> Iterator[DocumentEntry]:
-        """The document at ``path`` and every one below it."""
-        prefix = f"{without_suffix(path)}/"
-        for entry in self.documents.values():
-            if entry.box == box and (entry.path == path or entry.path.startswith(prefix)):
-                yield entry
+        """The document at ``path`` and every one below it, the first known first."""
+        found = set(self._below.get((box, without_suffix(path)), ()))
+        here = self._by_path.get((box, path))
+        if here is not None:
+            found.add(here)
+        yield from sorted((self.documents[root_id] for root_id in found), key=_order)
 
     def in_box(self, box: str) -> list[DocumentEntry]:
         return [entry for entry in self.documents.values() if entry.box == box]
@@ -100,8 +112,10 @@ class BlockMap:
         if known is not None:
             self._forget_members(known, but=entry)
             self._leave_out(known, entry)
+        self._entered += 1
+        entry.order = known.order if known is not None else self._entered
         self.documents[entry.id] = entry
-        self._by_path[entry.box, entry.path] = entry.id
+        self._place(entry)
         for block_id in entry.block_ids - (known.block_ids if known is not None else frozenset()):
             self._roots[block_id] = entry.id
         self._roots[entry.id] = entry.id
@@ -142,10 +156,9 @@ class BlockMap:
         """A document lies elsewhere now; its children are moved by calls of their own."""
         entry = self.documents[root_id]
         self._forget_hpath(entry)
-        if self._by_path.get((entry.box, entry.path)) == root_id:
-            del self._by_path[entry.box, entry.path]
-        entry.box, entry.path = box, path
-        self._by_path[box, path] = root_id
+        self._displace(entry)
+        entry.box, entry.path, entry.stamp = box, path, None
+        self._place(entry)
         self._set_hpath(entry)
 
     def _rename(self, entry: DocumentEntry) -> None:
@@ -184,8 +197,34 @@ class BlockMap:
                 referrers.discard(entry.id)
                 if not referrers:
                     del self._referrers[def_id]
+        self._displace(entry)
+
+    def _place(self, entry: DocumentEntry) -> None:
+        self._by_path[entry.box, entry.path] = entry.id
+        for folder in _folders_above(entry.path):
+            self._below.setdefault((entry.box, folder), set()).add(entry.id)
+
+    def _displace(self, entry: DocumentEntry) -> None:
         if self._by_path.get((entry.box, entry.path)) == entry.id:
             del self._by_path[entry.box, entry.path]
+        for folder in _folders_above(entry.path):
+            below = self._below.get((entry.box, folder))
+            if below is not None:
+                below.discard(entry.id)
+                if not below:
+                    del self._below[entry.box, folder]
+
+
+def _order(entry: DocumentEntry) -> int:
+    return entry.order
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    """``/a``, ``/a/b`` of ``/a/b/c.sy``."""
+    end = path.find("/", 1)
+    while end > 0:
+        yield path[:end]
+        end = path.find("/", end + 1)
 
 
 class _Head(msgspec.Struct):

@@ -193,6 +193,17 @@ class Files:
             self._seen[path] = (stamp, content)
         return content
 
+    def stamp(self, path: str) -> Stamp | None:
+        """By what a change of the file is known; None where it is missing or has not reached the disk.
+
+        Raises IsADirectoryError.
+        """
+        return None if self.is_pending(path) else self._backend.stamp(checked(path))
+
+    def put_unsynced(self, path: str, content: bytes) -> None:
+        """Put a file that may be lost with the power there at once, whole or not at all. Raises StorageError."""
+        self._structural(checked(path), lambda: self._backend.put_unsynced(path, content))
+
     def is_pending(self, path: str) -> bool:
         """Whether a write or a removal of this file has not reached the disk."""
         return bool(self._pending or self._in_flight) and self._overlaid(path) is not None

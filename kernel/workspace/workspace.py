@@ -16,7 +16,8 @@ from uuid import UUID
 import msgspec
 
 from kernel.workspace import sy
-from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, ids_in, refs_in
+from kernel.workspace.blockmap import BlockMap, DocumentEntry, refs_in
+from kernel.workspace.catalog import Catalog, digest_of, write_catalog
 from kernel.workspace.conf import CONF_PATH, Conf
 from kernel.workspace.events import ALL, FILETREE, Event
 from kernel.workspace.file_backends import on_disk
@@ -152,6 +153,8 @@ class Workspace:
     bound_names: dict[str, str] = field(default_factory=dict)
     # Database id → digest of what this process has written: it needs no second check when it is read.
     view_files: dict[str, bytes] = field(default_factory=dict)
+    # What the last run knew, while the workspace is opened.
+    catalog: Catalog = field(default_factory=lambda: Catalog({}, wall_ms=0))
     _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
     _loaded_nodes: int = 0
     _taken: set[str] = field(default_factory=set)
@@ -180,11 +183,17 @@ class Workspace:
             conf.section("api")["token"] = ids.text(TOKEN_LENGTH)
         conf.save()
         workspace = cls(store, conf, Notebooks(store), clock, ids)
+        workspace.catalog = Catalog.read(store, wall_ms=clock.wall_ms())
         for notebook in workspace.notebooks.listed(int(workspace.conf.file_tree["sort"])):
             if not notebook.is_closed:
                 workspace.scan(notebook.id)
+        workspace.catalog = Catalog({}, wall_ms=0)
         store.flush()
         return workspace
+
+    def close(self) -> None:
+        """Keep for the next start what is known of the files. All writes have settled."""
+        write_catalog(self.files, self.blocks.documents.values())
 
     def scan(self, box: str) -> None:
         """Enter every document of a notebook into the map. What cannot be read is reported in ``corrupt``."""
@@ -269,7 +278,7 @@ class Workspace:
         self._taken.discard(document.id)
         self._saved.append(document.id)
         self.kept_attributes.pop(document.id, None)
-        self._put(document, len(content), refs_in(content))
+        self._put(document, len(content), refs_in(content), digest_of(content))
 
     def add(self, tree: Tree) -> Document:
         """Write a new document; what stands in it is what the next reader sees."""
@@ -345,7 +354,7 @@ class Workspace:
             return
         self._evict(root_id)
         document = self._load(entry)
-        self._put(document, entry.size, entry.ref_ids)
+        self._put(document, entry.size, entry.ref_ids, self.blocks.documents[root_id].digest)
 
     def end_call(self) -> None:
         """A handler is through, well or badly: trees that it took but did not save are read anew when needed."""
@@ -368,19 +377,15 @@ class Workspace:
     # --- inside ------------------------------------------------------------------------------------------------
     def _enter(self, box: str, path: str) -> None:
         """Take one file into the map."""
-        where = f"{DATA}/{box}{path}"
         if is_temporary(path.rpartition("/")[2]):
             return
         try:
-            content = self.files.read(where)
-            root_id, properties = head_of(content)
+            entry = self.catalog.entry(self.files, box, path)
         except (ValueError, OSError) as error:
             self.corrupt[f"{box}{path}"] = str(error)
             return
-        self.blocks.put(
-            DocumentEntry(root_id, box, path, properties, len(content), "", ids_in(content), refs_in(content))
-        )
-        self._tell_changed(root_id)
+        self.blocks.put(entry)
+        self._tell_changed(entry.id)
 
     def _reload_document(self, box: str, path: str) -> None:
         known = self.blocks.at_path(box, path)
@@ -391,9 +396,15 @@ class Workspace:
             self._enter(box, path)
 
     def _load(self, entry: DocumentEntry) -> Document:
+        drawn: list[str] = []
+
+        def new_id() -> str:
+            drawn.append(self.new_id())
+            return drawn[-1]
+
         try:
             content = self.files.read(f"{DATA}/{entry.box}{entry.path}")
-            root, is_as_stored = decoded(content, self.new_id)
+            root, is_as_stored = decoded(content, new_id)
         except sy.SyError as error:
             self.corrupt[f"{entry.box}{entry.path}"] = str(error)
             raise CorruptDocument(str(error)) from error
@@ -403,7 +414,9 @@ class Workspace:
         if is_as_stored:
             document.take_encoded(content)
         else:
-            self.blocks.put(replace(entry, block_ids=frozenset(document.nodes)))
+            # With ids of its own, what memory holds is not just what the file says.
+            digest = b"" if drawn else entry.digest
+            self.blocks.put(replace(entry, block_ids=frozenset(document.nodes), digest=digest))
         self._remember(document)
         return document
 
@@ -422,13 +435,10 @@ class Workspace:
         if gone is not None:
             self._loaded_nodes -= gone.size
 
-    def _put(self, document: Document, size: int, ref_ids: frozenset[str]) -> None:
-        properties = dict(document.root.properties)
-        self.blocks.put(
-            DocumentEntry(
-                document.id, document.box, document.path, properties, size, "", frozenset(document.nodes), ref_ids
-            )
-        )
+    def _put(self, document: Document, size: int, ref_ids: frozenset[str], digest: bytes) -> None:
+        properties, ids = dict(document.root.properties), frozenset(document.nodes)
+        place = (document.id, document.box, document.path)
+        self.blocks.put(DocumentEntry(*place, properties, size, block_ids=ids, ref_ids=ref_ids, digest=digest))
         document.tree.hpath = self.blocks.documents[document.id].hpath
         self._tell_changed(document.id)
 

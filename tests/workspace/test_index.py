@@ -53,10 +53,21 @@ class Shelf:
     def __init__(self) -> None:
         self.trees: dict[str, Tree] = {}
         self.children: dict[str, list[str]] = {}
+        self.digests: dict[str, bytes] = {}
         self.now = 0.0
 
     def tree(self, root_id: str) -> Tree | None:
         return self.trees.get(root_id)
+
+    def roots(self) -> Iterator[str]:
+        return iter(list(self.trees))
+
+    def place(self, root_id: str) -> tuple[str, str, str] | None:
+        tree = self.trees.get(root_id)
+        return None if tree is None else (tree.box, tree.path, tree.hpath)
+
+    def digest(self, root_id: str) -> bytes:
+        return self.digests.get(root_id, b"one")
 
     def below(self, box: str, path: str) -> Iterator[str]:
         return iter(self.children.get(path, []))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import Panic
-from kernel.siyuan.notes_index import settled_index
+from kernel.siyuan.notes_index import searchable_index, settled_index
 from kernel.workspace.backlinks import (
     UPDATED_DESC,
     Linked,
@@ -40,8 +40,7 @@ async def get_backlink2(call: Call) -> Any:
     block_id, keyword, mention_keyword = (call.arguments.raw_str(name) for name in ("id", "k", "mk"))
     sort, mention_sort = _sort(call, "sort"), _sort(call, "mSort")
     with_children = _with_children(call)
-    index = await settled_index(call.kernel)
-    index.fulltext.refresh()
+    index = await searchable_index(call.kernel)
     target = definition(index.connection, block_id)
     shown = {"k": keyword, "mk": mention_keyword, "box": "" if target is None else target.box}
     if target is None:
@@ -67,8 +66,7 @@ async def get_backlink(call: Call) -> Any:
         return None
     block_id, keyword, mention_keyword = (call.arguments.raw_str(name) for name in ("id", "k", "mk"))
     with_children = _with_children(call)
-    index = await settled_index(call.kernel)
-    index.fulltext.refresh()
+    index = await searchable_index(call.kernel)
     target = definition(index.connection, block_id)
     shown = {"k": keyword, "mk": mention_keyword, "box": "" if target is None else target.box}
     if target is None:
@@ -129,8 +127,7 @@ async def get_backmention_doc(call: Call) -> Any:
     def_id, tree_id, keyword = (call.arguments.raw_str(name) for name in ("defID", "refTreeID", "keyword"))
     with_children, has_highlight = _with_children(call), _highlight(call)
     keywords = list(dict.fromkeys(keyword.split()))
-    index = await settled_index(call.kernel)
-    index.fulltext.refresh()
+    index = await searchable_index(call.kernel)
     target = definition(index.connection, def_id)
     if target is None:
         return {"backmentions": [], "keywords": keywords or None}

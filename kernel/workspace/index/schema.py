@@ -11,8 +11,15 @@ from typing import Any, Final
 
 import apsw
 
-# The file of another version is thrown away and built anew.
+# What the kernel calls the version of its database.
 SCHEMA_VERSION: Final = "1"
+# The file of another version is thrown away and built anew: one more for every change of a table or of how rows are made.
+INDEX_VERSION: Final = 1
+# Which documents the rows were made from (a digest of the file, see ``catalog``), and whether the full-text table is whole.
+_BOOKKEEPING: Final = (
+    "CREATE TABLE sisyphus_indexed (root_id TEXT PRIMARY KEY, box TEXT, path TEXT, hpath TEXT, digest BLOB) WITHOUT ROWID",
+    "CREATE TABLE sisyphus_state (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+)
 BLOCK_COLUMNS: Final = (
     "id, parent_id, root_id, hash, box, path, hpath, name, alias, memo, tag, content, fcontent, markdown, length, "
     "type, subtype, ial, sort, created, updated"
@@ -52,7 +59,8 @@ _INDEXES: Final = (
 )
 _PRAGMAS: Final = (
     "journal_mode = WAL",
-    "synchronous = OFF",
+    # The rows of the last moments may be lost with the power; the file stays whole.
+    "synchronous = NORMAL",
     "temp_store = MEMORY",
     "cache_size = -65536",
     "case_sensitive_like = OFF",
@@ -71,6 +79,14 @@ def create(connection: apsw.Connection) -> None:
             'tokenize="siyuan case_insensitive")'
         )
         connection.execute("INSERT INTO stat VALUES ('siyuan_database_ver', ?)", (SCHEMA_VERSION,))
+        for statement in _BOOKKEEPING:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {INDEX_VERSION}")
+
+
+def is_current(connection: apsw.Connection) -> bool:
+    """Whether the database is an index of this version, left by an earlier run."""
+    return bool(connection.pragma("user_version") == INDEX_VERSION)
 
 
 def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Connection:

@@ -5,10 +5,14 @@ when a query comes (``settle``), from the tree as it then is. So a burst of edit
 nothing while nobody asks. With a lag the index waits that long after the first untold change: queries then see the
 past, as those of the real kernel do (decision 44). Used from the event loop's thread; users' statements run on
 readers of their own.
+
+The database outlives the process: ``sisyphus_indexed`` says from which content each document's rows were made, in the
+same transaction as the rows, so that the next start indexes only what differs.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
@@ -16,9 +20,14 @@ import apsw
 
 from kernel.workspace.index.fingerprints import Change, Indexed, changed_since
 from kernel.workspace.index.fulltext import FullText
-from kernel.workspace.index.limits import EMBED_CONTENT_DELAY_S, IDS_PER_STATEMENT_MAX, READERS_MAX
+from kernel.workspace.index.limits import (
+    EMBED_CONTENT_DELAY_S,
+    IDS_PER_STATEMENT_MAX,
+    KNOWN_TOP_BLOCKS_MAX,
+    READERS_MAX,
+)
 from kernel.workspace.index.rows import RowBuilder, Rows, Surroundings
-from kernel.workspace.index.schema import FTS_COLUMNS, create, prepare
+from kernel.workspace.index.schema import FTS_COLUMNS, create, is_current, prepare
 from kernel.workspace.tree import Tree
 
 _BY_ROOT: Final = ("blocks", "spans", "assets", "attributes", "refs", "file_annotation_refs")
@@ -33,13 +42,25 @@ class Library(Protocol):
         """A document as it stands now; None if it is gone or cannot be read."""
         ...
 
+    def roots(self) -> Iterator[str]:
+        """The ids of all documents."""
+        ...
+
+    def place(self, root_id: str) -> tuple[str, str, str] | None:
+        """Notebook, path and path of titles of a document; None if there is none."""
+        ...
+
+    def digest(self, root_id: str) -> bytes:
+        """A fingerprint of a document's file; empty where the tree is not just what the file says."""
+        ...
+
     def below(self, box: str, path: str) -> Iterator[str]:
         """The ids of the documents below a document's path."""
         ...
 
 
 class Index:
-    """The SQL copy of the documents. ``connect`` opens the database, which the index takes for its own."""
+    """The SQL copy of the documents. ``connect`` opens the database, empty or as an earlier index left it."""
 
     def __init__(
         self,
@@ -56,10 +77,17 @@ class Index:
         self._now = now
         self.lag_s = lag_s
         self.connection = prepare(connect())
-        create(self.connection)
-        self.fulltext = FullText(self.connection)
         self._due: dict[str, float] = {}
-        self._indexed: dict[str, Indexed] = {}
+        # Of the documents indexed last: what their blocks looked like.
+        self._known: OrderedDict[str, Indexed] = OrderedDict()
+        self._known_tops = 0
+        if is_current(self.connection):
+            self.fulltext = FullText(self.connection, is_built=self._take_over())
+        else:
+            create(self.connection)
+            self.fulltext = FullText(self.connection)
+            for root_id in library.roots():
+                self.document_changed(root_id)
         self._contents: dict[str, tuple[str, float]] = {}
         self._readers: list[apsw.Connection] = []
 
@@ -94,14 +122,30 @@ class Index:
 
     def rebuild(self) -> None:
         """Throw every row away; all documents are indexed anew."""
-        known = list(self._indexed)
         with self.connection:
-            for table in _BY_ROOT:
+            for table in (*_BY_ROOT, "sisyphus_indexed"):
                 self.connection.execute(f"DELETE FROM {table}")
-        self._indexed.clear()
-        self.fulltext.is_built = False
-        for root_id in known:
+        self._known.clear()
+        self._known_tops = 0
+        self.fulltext.forget()
+        for root_id in self._library.roots():
             self.document_changed(root_id)
+
+    def _take_over(self) -> bool:
+        """What differs from the rows of an earlier run is due; whether its full-text table is whole."""
+        seen = set()
+        for root_id, *place, digest in self.connection.execute("SELECT * FROM sisyphus_indexed"):
+            seen.add(root_id)
+            if self._library.place(root_id) != tuple(place) or digest != self._library.digest(root_id) or not digest:
+                self.document_changed(root_id)
+        for root_id in self._library.roots():
+            if root_id not in seen:
+                self.document_changed(root_id)
+        # From now on the table may fall behind; ``close`` says again that it is whole.
+        with self.connection:
+            is_built = self.connection.execute("SELECT value FROM sisyphus_state WHERE name = 'fulltext'").get
+            self.connection.execute("DELETE FROM sisyphus_state WHERE name = 'fulltext'")
+        return bool(is_built)
 
     def _settle(self, due: Sequence[str], documents_max: int | None) -> bool:
         if not due:
@@ -119,17 +163,35 @@ class Index:
 
     def _index(self, root_id: str) -> None:
         tree = self._library.tree(root_id)
-        before = self._indexed.get(root_id)
         if tree is None:
             self._drop_document(root_id)
             return
+        before = self._known.get(root_id)
+        place = before.place if before is not None else self._drop_document(root_id)
         change = changed_since(tree, before)
-        if change.has_new_place:
-            self._move(root_id, tree)
+        if place is not None and place != change.indexed.place:
+            if before is not None:
+                self._move(root_id, tree)
             for below in self._library.below(tree.box, tree.path):
                 self._due.setdefault(below, self._now() - self.lag_s)
         self._apply(tree, change)
-        self._indexed[root_id] = change.indexed
+        self._remember(root_id, change.indexed)
+
+    def _remember(self, root_id: str, indexed: Indexed) -> None:
+        self.connection.execute(
+            "INSERT OR REPLACE INTO sisyphus_indexed VALUES (?, ?, ?, ?, ?)",
+            (root_id, *indexed.place, self._library.digest(root_id)),
+        )
+        self._forget(root_id)
+        self._known[root_id] = indexed
+        self._known_tops += len(indexed.tops)
+        while self._known_tops > KNOWN_TOP_BLOCKS_MAX and len(self._known) > 1:
+            self._forget(next(iter(self._known)))
+
+    def _forget(self, root_id: str) -> None:
+        known = self._known.pop(root_id, None)
+        if known is not None:
+            self._known_tops -= len(known.tops)
 
     def _apply(self, tree: Tree, change: Change) -> None:
         builder = RowBuilder(tree, self._surroundings)
@@ -185,15 +247,22 @@ class Index:
                 column = "id" if table == "blocks" else "block_id"
                 self.connection.execute(f"DELETE FROM {table} WHERE {chosen.format(column)}", (root_id, *some))
 
-    def _drop_document(self, root_id: str) -> None:
-        if self._indexed.pop(root_id, None) is None:
-            return
-        self._forget_texts("root_id = ?", (root_id,))
-        for table in _BY_ROOT:
-            self.connection.execute(f"DELETE FROM {table} WHERE root_id = ?", (root_id,))
+    def _drop_document(self, root_id: str) -> tuple[str, str, str] | None:
+        """Take the rows of a document out; the place that they named, None if there are none."""
+        self._forget(root_id)
+        place: tuple[str, str, str] | None = None
+        for place in self.connection.execute(  # noqa: B007 - the one row, if there is one
+            "DELETE FROM sisyphus_indexed WHERE root_id = ? RETURNING box, path, hpath", (root_id,)
+        ):
+            pass
+        if place is not None:
+            self._forget_texts("root_id = ?", (root_id,))
+            for table in _BY_ROOT:
+                self.connection.execute(f"DELETE FROM {table} WHERE root_id = ?", (root_id,))
+        return place
 
     def _forget_texts(self, condition: str, values: tuple[str, ...]) -> None:
-        if self.fulltext.is_built:
+        if self.fulltext.holds_rows:
             statement = f"SELECT rowid, {_TEXTS} FROM blocks WHERE {condition}"
             self.fulltext.note_removed((row[0], row[1:]) for row in list(self.connection.execute(statement, values)))
 
@@ -221,7 +290,11 @@ class Index:
             reader.close()
 
     def close(self) -> None:
-        """Close every connection. The database stays where it is; nobody will miss it."""
+        """Close every connection. The database stays for the next start."""
+        if self.fulltext.is_built:
+            self.fulltext.refresh()
+            with self.connection:
+                self.connection.execute("INSERT OR REPLACE INTO sisyphus_state VALUES ('fulltext', 1)")
         for connection in (*self._readers, self.connection):
             connection.close()
         self._readers.clear()
