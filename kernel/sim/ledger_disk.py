@@ -57,7 +57,10 @@ class SimulatedVfs(apsw.VFS):
 
 
 class SimulatedFile:
-    """One open file of SQLite. A new journal's folder is synced with its first content, as SQLite's own files do."""
+    """One open file of SQLite. A new journal's folder is synced with its first content, as SQLite's own files do.
+
+    On a dead disk nothing happens: SQLite may close its files, and whoever uses the connection is told.
+    """
 
     def __init__(self, disk: SimulatedDisk, path: str, inode: Inode, *, syncs_folder: bool) -> None:
         self._disk, self._path, self._inode, self._syncs_folder = disk, path, inode, syncs_folder
@@ -66,14 +69,20 @@ class SimulatedFile:
         return bytes(self._inode.data[offset : offset + amount])
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
+        if self._disk.is_dead:
+            return
         with _as_sqlite_error():
             self._disk.write(self._inode, self._path, offset, bytes(data))
 
     def xTruncate(self, size: int) -> None:  # noqa: N802
+        if self._disk.is_dead:
+            return
         with _as_sqlite_error():
             self._disk.truncate(self._inode, self._path, size)
 
     def xSync(self, flags: int) -> None:  # noqa: N802
+        if self._disk.is_dead:
+            return
         with _as_sqlite_error():
             self._disk.sync(self._inode, self._path)
             if self._syncs_folder:
@@ -119,6 +128,8 @@ class SimulatedConnection:
         with _as_sqlite3_error(self._vfs):
             before = self._connection.total_changes()
             rows = self._connection.execute(statement, values).fetchall()
+            if self._vfs.disk.is_dead:
+                raise Crashed
             return SimulatedCursor(rows, self._connection.total_changes() - before)
 
     @property

@@ -174,12 +174,17 @@ class SimulatedBackend(DiskBackend):
 @contextmanager
 def simulated_files(disk: SimulatedDisk) -> Iterator[None]:
     """Inside, the disk backend's calls go to ``disk``. One machine at a time in a process."""
-    saved = file_backends.os
+    saved = file_backends.os, file_backends.DiskBackend
+
+    def backend(root: str) -> SimulatedBackend:
+        return SimulatedBackend(root, disk)
+
     file_backends.os = SimulatedOs(disk)  # type: ignore[assignment]
+    file_backends.DiskBackend = backend  # type: ignore[assignment, misc]
     try:
         yield
     finally:
-        file_backends.os = saved
+        file_backends.os, file_backends.DiskBackend = saved  # type: ignore[misc]
 
 
 def _missing(path: str) -> FileNotFoundError:
