@@ -32,6 +32,10 @@ class OfficialEndpoint(Protocol):
         """One tools/call, sent once: its result (content, structuredContent, isError). Raises EndpointLost."""
         ...
 
+    async def aclose(self) -> None:
+        """Give back what is held open."""
+        ...
+
 
 class Bridge:
     """Discovers and calls foreign tools. One per process; its state is in memory only."""
@@ -48,9 +52,17 @@ class Bridge:
         self._wanted.set()
 
     async def run(self, host: Host) -> None:
-        """The first discovery, in the background: nobody who lists the other tools waits for it."""
-        await self._wanted.wait()
-        await self.ensure(host)
+        """The first discovery, in the background: nobody who lists the other tools waits for it.
+
+        Runs until it is cancelled, and closes the endpoint then.
+        """
+        try:
+            await self._wanted.wait()
+            await self.ensure(host)
+            await trio.sleep_forever()
+        finally:
+            with trio.CancelScope(shield=True):
+                await self._endpoint.aclose()
 
     async def ensure(self, host: Host) -> Discovery:
         """What is known; looks for the first time if it never did."""

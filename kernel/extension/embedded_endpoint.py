@@ -30,6 +30,9 @@ class EmbeddedEndpoint:
         except NoAnswer as error:
             raise EndpointLost("the answer is empty", was_sent=True) from error
 
+    async def aclose(self) -> None:
+        """Nothing is held open."""
+
     def _refuse_if_readonly(self) -> None:
         """As over HTTP: in read-only mode the endpoint takes no message at all."""
         if self._kernel.options.is_readonly:

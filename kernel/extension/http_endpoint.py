@@ -13,6 +13,8 @@ from kernel.extension.bridge import EndpointLost
 from kernel.extension.limits import ENDPOINT_REQUEST_S_MAX, LIST_PAGES_MAX
 
 PROTOCOL: Final = "2025-03-26"
+# What the official endpoint asks of a session (S3, discovery).
+NEEDS_ADMINISTRATOR: Final = "the official endpoint needs an administrator's session and a valid API token"
 _ACCEPT: Final = "application/json, text/event-stream"
 _INIT_ID: Final = "init"
 _INTERNAL_ERROR: Final = -32603
@@ -52,6 +54,10 @@ class HttpEndpoint:
     async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return await self._request("tools/call", {"name": name, "arguments": dict(arguments)})
 
+    @property
+    def is_closed(self) -> bool:
+        return self._client.is_closed
+
     async def aclose(self) -> None:
         await self._client.aclose()
 
@@ -90,6 +96,8 @@ class HttpEndpoint:
             raise EndpointLost(f"{type(error).__name__} {error}".strip(), was_sent=False) from error
         except httpx.HTTPError as error:
             raise EndpointLost(f"{type(error).__name__} {error}".strip(), was_sent=True) from error
+        if response.status_code in (401, 403):
+            raise EndpointLost(f"HTTP {response.status_code}: {NEEDS_ADMINISTRATOR}", was_sent=False)
         if response.status_code >= 400:
             # 4xx was refused before any tool ran; 5xx may have come from one.
             raise EndpointLost(f"HTTP {response.status_code}", was_sent=response.status_code >= 500)

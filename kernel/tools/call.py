@@ -387,8 +387,13 @@ class Tools:
         tool: Tool = prepared.state["tool"]
         actions = offered(configuration, tool)
         name = prepared.arguments.get("topic")
+        is_bridge = tool.name == EXTENSION
         if not isinstance(name, str) or not name:
-            return results.success(help_pages.overview(tool, actions), key="help", is_write=False, slims=False)
+            found = help_pages.overview(tool, actions)
+            more = extension.help_summary(configuration, self.parts.more) if is_bridge else {}
+            return results.success({**found, **more}, key="help", is_write=False, slims=False)
+        if is_bridge and (foreign := extension.help_topic(configuration, self.parts.more, name)) is not None:
+            return results.success(foreign, key="help", is_write=False, slims=False)
         action = find_action(tool, name)
         if action is None or action not in actions:
             return results.failure(failures.payload_of(help_pages.unknown_topic(tool, actions, name), tool.name, HELP))

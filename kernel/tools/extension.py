@@ -19,6 +19,22 @@ from kernel.tools.registry.signature import Argument
 from kernel.tools.results import FOREIGN_KEY
 
 _HINT: Final = "A foreign tool is called with its name as action and its own arguments under arguments."
+_UNCONTROLLED: Final = (
+    "A foreign tool is an external effect: it is sent once, outside notebook permissions, preflight and read-back."
+)
+# What help repeats of a list answer.
+_HELP_FIELDS: Final = (
+    "connected",
+    "supported",
+    "discoveredCount",
+    "discoveredBySource",
+    "nativeToolsEnabled",
+    "exposedCount",
+    "schemaBytes",
+    "detailsIncluded",
+    "error",
+    "tools",
+)
 _NO_BRIDGE: Final = "This process has no way to the official endpoint."
 _LIFECYCLE: Final = {
     "supports": "Registered (or not) in this observation; a registered tool lets one infer a running kernel plugin.",
@@ -107,6 +123,8 @@ def why_not(configuration: Configuration, parts: Mapping[str, Any], name: str) -
     tool = bridge.discovery.catalog.find(name) if bridge is not None else None
     if tool is None:
         return None
+    if tool.conflicts:
+        return ToolError("action_disabled", f"The foreign tool {name} bears the name of an action of ours.")
     if tool.source == "native" and not configuration.includes_native_tools:
         words = f'Native SiYuan MCP tool "{name}" is disabled. Enable extension.includeNativeTools in Sisyphus settings first.'
         return ToolError("action_disabled", words)
@@ -120,6 +138,39 @@ async def forward(context: ToolContext, name: str, arguments: Arguments) -> Writ
         raise ToolError("unsupported", _NO_BRIDGE)
     result = await bridge.call(name, arguments.get("arguments") or {})
     return Written({FOREIGN_KEY: result})
+
+
+# --- help ---
+
+
+def help_summary(configuration: Configuration, parts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the tool's help says of foreign tools: as much, or as little, as ``list`` does (S3). Looks nowhere."""
+    bridge = bridge_of(parts)
+    found = bridge.discovery if bridge is not None else Discovery(is_supported=False, error=_NO_BRIDGE)
+    told = _summary(configuration, found)
+    return {"foreignTools": {name: told[name] for name in _HELP_FIELDS if name in told}}
+
+
+def help_topic(configuration: Configuration, parts: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """One foreign tool in full, whether it may be called now or not; None for a name that was never discovered."""
+    bridge = bridge_of(parts)
+    tool = bridge.discovery.catalog.find(name) if bridge is not None else None
+    if tool is None:
+        return None
+    exposed = any(one.name == name for one in exposed_tools(configuration, parts))
+    payload: dict[str, Any] = {
+        "tool": "extension",
+        "action": name,
+        "hint": tool.description,
+        **tool.as_json(configuration.blocked_tools),
+        "exposed": exposed,
+        "requiresConfirmation": not tool.is_read_only,
+        "example": {"action": name, "arguments": {}},
+        "guidance": [_HINT, _UNCONTROLLED],
+        "writeSafetyGuaranteed": False,
+    }
+    reason = why_not(configuration, parts, name)
+    return payload if exposed or reason is None else {**payload, "whyNotExposed": reason.message}
 
 
 # --- diagnoses ---

@@ -8,6 +8,8 @@ from typing import Any
 
 import httpx
 import pytest
+import trio
+import trio.testing
 
 from kernel.clock import ManualClock
 from kernel.errors import ToolError
@@ -390,3 +392,72 @@ async def test_a_session_that_cannot_be_opened_sent_nothing() -> None:
     with pytest.raises(EndpointLost) as caught:
         await endpoint.call_tool("x", {})
     assert not caught.value.was_sent
+
+
+# --- help ---
+
+
+async def test_help_of_the_tool_tells_of_foreign_ones_as_its_list_does() -> None:
+    async with open_world(version()) as world:
+        bridge = bridged(world, FakeEndpoint([PLUGIN, NATIVE]))
+        told = await help_of(world)
+        assert told["foreignTools"]["discoveredCount"] == 0, "help looks nowhere by itself"
+        await bridge.ensure(version())
+        told = await help_of(world)
+        assert told["foreignTools"]["discoveredBySource"] == {"plugin": 1, "native": 1}
+        assert (told["foreignTools"]["detailsIncluded"], "tools" in told["foreignTools"]) == (False, False)
+        world.host.configure('{"extension":{"includeNativeTools":true}}')
+        told = await help_of(world)
+        assert [tool["name"] for tool in told["foreignTools"]["tools"]] == ["document", "plugin__echo__say"]
+
+
+async def test_one_foreign_tool_is_explained_on_demand_whether_it_may_be_called_or_not() -> None:
+    async with open_world(version()) as world:
+        reserved = {"name": "list", "source": "plugin", "inputSchema": OBJECT}
+        await bridged(world, FakeEndpoint([PLUGIN, NATIVE, reserved])).ensure(version())
+        told = await help_of(world, "plugin__echo__say")
+        assert (told["source"], told["readOnlyHint"], told["exposed"], told["requiresConfirmation"]) == (
+            "plugin",
+            True,
+            True,
+            False,
+        )
+        assert told["example"] == {"action": "plugin__echo__say", "arguments": {}}
+        native = await help_of(world, "document")
+        assert (native["exposed"], native["requiresConfirmation"]) == (False, True)
+        assert "includeNativeTools" in native["whyNotExposed"]
+        assert (await help_of(world, "list"))["tool"] == "extension"
+        unknown = await help_of(world, "plugin__echo__none")
+        assert unknown["error"]["code"] == "unknown_help_topic"
+
+
+async def help_of(world: World, topic: str = "") -> dict[str, Any]:
+    result = await world.call("extension", action="help", **({"topic": topic} if topic else {}))
+    return dict(result.structured or {})
+
+
+# --- ends ---
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_who_is_no_administrator_is_told_what_discovery_needs(status: int) -> None:
+    transport = httpx.MockTransport(lambda request: httpx.Response(status))
+    endpoint = HttpEndpoint("http://siyuan", "bad", transport=transport)
+    found = await Bridge(endpoint, ManualClock()).refresh(version())
+    assert not found.is_connected
+    assert "an administrator's session and a valid API token" in found.error
+    with pytest.raises(ToolError) as caught:
+        await Bridge(endpoint, ManualClock()).call("plugin__echo__say", {})
+    assert caught.value.code == "host_unavailable"
+    await endpoint.aclose()
+
+
+async def test_the_endpoint_is_closed_when_its_bridge_ends() -> None:
+    endpoint = HttpEndpoint("http://siyuan", transport=httpx.MockTransport(lambda request: httpx.Response(200)))
+    bridge = Bridge(endpoint, ManualClock())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(bridge.run, version())
+        await trio.testing.wait_all_tasks_blocked()
+        assert not endpoint.is_closed
+        nursery.cancel_scope.cancel()
+    assert endpoint.is_closed
