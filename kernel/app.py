@@ -60,6 +60,7 @@ from kernel.tools.service import Caller
 from kernel.trace import NO_TRACE, Trace
 from kernel.turns import Turns
 from kernel.uploads.routes import Uploads
+from kernel.workspace.conf import BROKEN_CONF_PATH, CONF_PATH
 from kernel.workspace.files import StorageError
 from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
@@ -69,6 +70,8 @@ PLUGIN_STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 WORKSPACE_LOCK: Final = ".lock"
 _LEVELS: Final = {"none": Level.NONE, "r": Level.READ, "rw": Level.WRITE, "rwd": Level.DELETE}
 _SIGNALS: Final = [signal.SIGINT, signal.SIGTERM]
+# Damaged documents named in the log at start.
+DAMAGED_FILES_TOLD_MAX: Final = 20
 EXIT_DONE: Final = 0
 EXIT_FAILED: Final = 1
 EXIT_WRONG: Final = 2
@@ -215,7 +218,18 @@ def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> Siyua
         working_dir=str(settings.working_dir or ""),
     )
     workspace = Workspace.open(str(settings.workspace), clock=clock, ids=ids)
+    _warn_of_damage(workspace)
     return SiyuanKernel(workspace, PushHub(), clock, ids, options)
+
+
+def _warn_of_damage(workspace: Workspace) -> None:
+    """Whoever starts the kernel is told what could not be read; nothing of it is overwritten."""
+    if workspace.conf.was_broken:
+        _log.warning("%s could not be read: kept as %s, all settings are new", CONF_PATH, BROKEN_CONF_PATH)
+    for path, reason in sorted(workspace.corrupt.items())[:DAMAGED_FILES_TOLD_MAX]:
+        _log.warning("a document cannot be read and is left as it is: %s: %s", path, reason)
+    if len(workspace.corrupt) > DAMAGED_FILES_TOLD_MAX:
+        _log.warning("and %d documents more", len(workspace.corrupt) - DAMAGED_FILES_TOLD_MAX)
 
 
 def _open_host(settings: Settings, kernel: SiyuanKernel, doubles: Doubles) -> Host:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from kernel.safety.lock import COORDINATOR_LOCK
 from kernel.safety.offload import InlineOffload, Offload
 
 LEDGER_FILE: Final = "writeSafetyLedger.db"
+_log: Final = logging.getLogger("kernel.safety")
 LOCK_FILE: Final = COORDINATOR_LOCK
 
 
@@ -42,9 +44,9 @@ async def open_coordinator(
     try:
         try:
             await ledger.open()
-        except LedgerUnavailable:
+        except LedgerUnavailable as error:
             # It is tried again by each call that needs it.
-            pass
+            _log.warning("strict writes are refused until the ledger %s can be used: %s", folder / LEDGER_FILE, error)
         if offload is None and is_inline:
             offload = InlineOffload()
         yield WriteCoordinator(ledger, clock, trigger=trigger, offload=offload)

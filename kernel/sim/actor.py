@@ -87,7 +87,9 @@ class Actor:
         except LeftWithoutAnswer:
             world.log(self._client.name, operation.number, "left without an answer")
             if not any(mishap.point.startswith("http.") for mishap in world.script.mishaps):
-                world.fail(BrokenPromise(f"{self._client.name}, operation {operation.number}: closed without an answer"))
+                world.fail(
+                    BrokenPromise(f"{self._client.name}, operation {operation.number}: closed without an answer")
+                )
         except (Lost, Crashed):
             world.log(self._client.name, operation.number, "lost")
         except BrokenPromise as error:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kernel.workspace.files import Files
 
 CONF_PATH: Final = "conf/conf.json"
+BROKEN_CONF_PATH: Final = f"{CONF_PATH}.broken"
 
 
 class Conf:
@@ -27,20 +28,26 @@ class Conf:
         self.values = values
         self.new_id = new_id
         self.new_uuid = new_uuid
+        # Whether the file could not be read and was put aside.
+        self.was_broken = False
 
     @classmethod
     def load(cls, files: Files, *, new_id: Callable[[], str], new_uuid: Callable[[], str]) -> Conf:
         """What conf.json says, completed. An unreadable file is kept aside as conf.json.broken."""
         stored: dict[str, Any] = {}
+        was_broken = False
         if files.exists(CONF_PATH):
             try:
                 loaded = json.loads(files.read(CONF_PATH))
                 stored = loaded if isinstance(loaded, dict) else {}
             except ValueError:
-                files.rename(CONF_PATH, f"{CONF_PATH}.broken")
+                files.rename(CONF_PATH, BROKEN_CONF_PATH)
+                was_broken = True
         values = stored_conf(stored)
         complete(values, new_id, new_uuid)
-        return cls(files, values, new_id, new_uuid)
+        conf = cls(files, values, new_id, new_uuid)
+        conf.was_broken = was_broken
+        return conf
 
     def section(self, name: str) -> dict[str, Any]:
         """The live dictionary of a section; change it, then ``save``."""
