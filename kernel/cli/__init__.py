@@ -22,6 +22,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "ledger": ("kernel.cli.ledger:ledger_command", "Look into the write ledger: list, show, check."),
     "task": ("kernel.cli.task:task_command", "Ask for a call whose answer was lost."),
     "completion": ("kernel.cli.completion:completion_command", "Print a shell's completion script."),
+    "sim": ("kernel.sim.command:sim_command", "Run the kernel in simulated worlds and check its promises."),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
 
