@@ -56,6 +56,7 @@ from kernel.tools.call import ToolParts, Tools
 from kernel.tools.configuration import HTTP_FILE, Configuration
 from kernel.tools.http_settings import HttpSettings
 from kernel.tools.permissions import Level
+from kernel.tools.remote_settings import RemoteHttpSettings
 from kernel.tools.service import Caller
 from kernel.trace import NO_TRACE, Trace
 from kernel.turns import Turns
@@ -165,7 +166,10 @@ async def open_app(
             world = World(kernel, bare, clock, scheduler, coordinator, endpoint, is_embedded=is_embedded)
             trigger.world.update(world.deeds())
         emulator = Emulator(kernel, trigger, clock)
-        resolve: Resolver = _resolver(settings, kernel, host, official, plugin, emulator).resolve
+        http_settings = _http_settings(settings, kernel, host)
+        if isinstance(http_settings, RemoteHttpSettings):
+            await nursery.start(http_settings.run)
+        resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator).resolve
         if has_laboratory:
             resolve = traced_resolver(resolve, trace)
         server = Server(resolve, clock=clock, trigger=trigger)
@@ -270,13 +274,12 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
 def _resolver(
     settings: Settings,
     kernel: SiyuanKernel,
-    host: Host,
+    http_settings: Callable[[], Configuration],
     official: OfficialMCP,
     plugin: PluginParts,
     emulator: Emulator,
 ) -> Router:
     surface = KernelSurface(kernel, extra=official.routes())
-    http_settings = _http_settings(settings, kernel, host)
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [
@@ -290,9 +293,11 @@ def _resolver(
 
 
 def _http_settings(settings: Settings, kernel: SiyuanKernel, host: Host) -> Callable[[], Configuration]:
-    """mcpHttpSettings of the embedded notes; of a remote host's file the guards know nothing."""
+    """mcpHttpSettings, for guards that cannot wait."""
     embedded = near(host)
-    if settings.host_url or embedded is None:
+    if settings.host_url:
+        return RemoteHttpSettings(host)
+    if embedded is None:
         return Configuration
 
     def read() -> bytes | None:

@@ -12,6 +12,7 @@ from kernel.endpoints import is_write
 from kernel.host.base import HostError, HostHttpError, HostUnavailable
 from kernel.host.envelope import is_transient, quoted, read_envelope, read_file_answer
 from kernel.host.limits import READ_RETRY_WAITS_S, REMOTE_CONNECT_S_MAX, REMOTE_REQUEST_S_MAX, STREAM_CHUNK_BYTES
+from kernel.host.retries import retry_terms
 
 _Result = TypeVar("_Result")
 _GET_FILE = "/api/file/getFile"
@@ -110,13 +111,16 @@ class RemoteHost:
             ) from error
 
     async def _retried(self, once: Callable[[], Awaitable[_Result]]) -> _Result:
-        for wait_s in self._retry_waits_s:
+        terms = retry_terms.get()
+        for wait_s in self._retry_waits_s[: terms.retries_max if terms is not None else None]:
             try:
                 return await once()
             except HostError as error:
                 if not _may_retry(error):
                     raise
             await trio.sleep(wait_s)
+            if terms is not None:
+                terms.before_try()
         return await once()
 
 

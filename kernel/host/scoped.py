@@ -18,6 +18,7 @@ from kernel.host.base import Host, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
 from kernel.host.envelope import is_transient
 from kernel.host.limits import SCOPED_RETRY_WAITS_S
+from kernel.host.retries import RetryTerms, retry_terms
 from kernel.host.streams import closing_stream
 
 T = TypeVar("T")
@@ -32,7 +33,8 @@ class Cancellable(Protocol):
 
 
 class ScopedHost:
-    """A ``Host`` for one call. ``retries``: how often a read is sent again after a transient failure."""
+    """A ``Host`` for one call. ``retries``: how often a read is sent again after a transient failure; with
+    ``host_retries`` the host does that itself, on these terms."""
 
     def __init__(
         self,
@@ -42,30 +44,31 @@ class ScopedHost:
         *,
         budget: ReadBudget | None = None,
         retries: int = len(SCOPED_RETRY_WAITS_S),
+        host_retries: bool = False,
     ) -> None:
         self._host = host
         self._ticket = ticket
         self._clock = clock
-        self._retry_waits_s = SCOPED_RETRY_WAITS_S[:retries]
+        self._retry_waits_s = () if host_retries else SCOPED_RETRY_WAITS_S[:retries]
+        self._terms = RetryTerms(retries, lambda: self._before(writes=False)) if host_retries else None
         self.budget = budget
         self.calls = 0
         self.writes_sent = 0
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        writes = is_write(path)
-        return await self._counted(lambda: self._host.call(path, arguments), writes=writes)
+        return await self._counted(is_write(path), self._host.call, path, arguments)
 
     async def read_file(self, path: str) -> bytes | None:
-        return await self._counted(lambda: self._host.read_file(path), writes=False)
+        return await self._counted(False, self._host.read_file, path)
 
     async def write_file(self, path: str, content: bytes) -> None:
-        await self._counted(lambda: self._host.write_file(path, content), writes=True)
+        await self._counted(True, self._host.write_file, path, content)
 
     async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
-        return await self._counted(lambda: self._host.upload_asset(directory, name, content), writes=True)
+        return await self._counted(True, self._host.upload_asset, directory, name, content)
 
     async def fetch_static(self, path: str) -> bytes | None:
-        return await self._counted(lambda: self._host.fetch_static(path), writes=False)
+        return await self._counted(False, self._host.fetch_static, path)
 
     async def stream_static(self, path: str) -> AsyncIterator[bytes]:
         """Never sent again once it began: bytes may have been used."""
@@ -79,21 +82,31 @@ class ScopedHost:
     async def aclose(self) -> None:
         """Nothing to close: the host belongs to the application."""
 
-    async def _counted(self, send: Callable[[], Awaitable[T]], *, writes: bool) -> T:
-        waits_s = iter(() if writes else self._retry_waits_s)
+    async def _counted(self, writes: bool, send: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        if self._terms is None:
+            return await self._sent(writes, send, *arguments)
+        token = retry_terms.set(self._terms)
+        try:
+            return await self._sent(writes, send, *arguments)
+        finally:
+            retry_terms.reset(token)
+
+    async def _sent(self, writes: bool, send: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        waits_s = () if writes else self._retry_waits_s
+        tries = 0
         while True:
             self._before(writes=writes)
             try:
-                answer = await send()
+                answer = await send(*arguments)
             except HostError as error:
                 self._ticket.check_cancelled()
-                wait_s = next(waits_s, None)
-                if wait_s is None or not _may_retry(error):
+                if tries == len(waits_s) or not _may_retry(error):
                     raise
             else:
                 self._after(answer)
                 return answer
-            await trio.sleep(wait_s)
+            await trio.sleep(waits_s[tries])
+            tries += 1
 
     def _before(self, *, writes: bool) -> None:
         self._ticket.check_cancelled()

@@ -277,8 +277,14 @@ class Tools:
         if call.policy.is_read and not call.is_app:
             deadline = parts.clock.now() + options.read_timeout_ms / 1000
             budget = ReadBudget(options.read_requests_max, options.read_mib_max * 1024 * 1024, deadline=deadline)
-        retries = options.read_retries if parts.retries_reads else 0
-        host = ScopedHost(parts.host, ticket, parts.clock, budget=budget, retries=retries)
+        host = ScopedHost(
+            parts.host,
+            ticket,
+            parts.clock,
+            budget=budget,
+            retries=options.read_retries,
+            host_retries=not parts.retries_reads,
+        )
         permissions = await self.files.permissions(parts.host)
         more = {"statistics": self.statistics, "candidates": self._candidates, **parts.more}
         if parts.coordinator is not None:

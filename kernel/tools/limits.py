@@ -44,6 +44,10 @@ UPLOAD_LARGE_MB_DEFAULT: Final = 10
 INLINE_EXPORT_BYTES_MAX: Final = 8_388_608
 IMAGE_BYTES_MAX: Final = 20_971_520
 
+# --- a remote host's settings ---
+REMOTE_SETTINGS_EVERY_S: Final = 5.0
+REMOTE_SETTINGS_FIRST_S_MAX: Final = 2.0
+
 # --- MCP Apps ---
 APP_CARDS_MAX: Final = 20
 APP_REASON_CHARS_MAX: Final = 1000

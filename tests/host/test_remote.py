@@ -8,8 +8,15 @@ from collections.abc import Callable
 import httpx
 import pytest
 
+from kernel.clock import ManualClock
+from kernel.errors import ToolError
 from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
+from kernel.host.budget import ReadBudget
 from kernel.host.remote import RemoteHost
+from kernel.host.retries import retry_terms
+from kernel.host.scoped import ScopedHost
+from scheduler.ticket import RequestCancelled
+from tests.host.test_scoped import Ticket
 
 READ, WRITE = "/api/block/getBlockInfo", "/api/block/updateBlock"
 Responder = Callable[[httpx.Request], httpx.Response]
@@ -154,4 +161,36 @@ async def test_a_download_that_breaks_off_says_so() -> None:
     host, seen = host_of(reset)
     with pytest.raises(HostUnavailable):
         _ = [piece async for piece in host.stream_static("/a")]
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+async def test_a_calls_own_terms_say_how_often_and_each_try_counts(retries: int) -> None:
+    host, seen = host_of(lambda _: httpx.Response(503, text="busy"))
+    budget = ReadBudget()
+    scoped = ScopedHost(host, Ticket(), ManualClock(), budget=budget, retries=retries, host_retries=True)
+    with pytest.raises(HostHttpError):
+        await scoped.call(READ)
+    assert (len(seen), scoped.calls, budget.requests) == (retries + 1,) * 3
+    assert retry_terms.get() is None, "the terms end with the call"
+
+
+async def test_the_budget_ends_a_remote_hosts_tries() -> None:
+    host, seen = host_of(lambda _: httpx.Response(503, text="busy"))
+    budget = ReadBudget(2)
+    with pytest.raises(ToolError) as caught:
+        await ScopedHost(host, Ticket(), ManualClock(), budget=budget, retries=3, host_retries=True).call(READ)
+    assert (caught.value.code, len(seen)) == ("read_budget_exceeded", 2)
+
+
+async def test_a_cancelled_call_tries_no_more() -> None:
+    ticket = Ticket()
+
+    def cancel(request: httpx.Request) -> httpx.Response:
+        ticket.is_cancelled = True
+        return httpx.Response(503)
+
+    host, seen = host_of(cancel)
+    with pytest.raises(RequestCancelled):
+        await ScopedHost(host, ticket, ManualClock(), retries=3, host_retries=True).call(READ)
     assert len(seen) == 1
