@@ -185,7 +185,7 @@ class Delegate:
                 if not reply.headers.get("content-type", "").startswith("text/event-stream"):
                     return messages.result_of(reply.status, messages.read_message(await reply.read()), request_id)
                 reader, left = messages.EventReader(), ANSWER_BYTES_MAX
-                async for piece in reply.pieces():
+                while piece := await reply.receive():
                     left -= len(piece)
                     for message in reader.feed(piece):
                         if messages.is_answer(message, request_id):

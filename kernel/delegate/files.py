@@ -161,7 +161,7 @@ async def _streamed(
                     raise NotSaved(f"{download.source}: {words}")
                 length = reply.headers.get("content-length", "")
                 allowance.announce(int(length) if length.isdecimal() else None)
-                async for piece in reply.pieces():
+                while piece := await reply.receive():
                     allowance.take(len(piece))
                     file.add(piece)
                     write(piece)

@@ -38,19 +38,19 @@ class Reply:
     _connection: h11.Connection
     _stream: trio.abc.Stream
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes, at most ``CHUNK_BYTES`` at once. Raises ConnectionBroken."""
+    async def receive(self) -> bytes:
+        """The next piece of the body, b"" at its end. Raises ConnectionBroken."""
         while True:
             event = await _next_event(self._connection, self._stream)
             if isinstance(event, h11.EndOfMessage):
-                return
+                return b""
             if isinstance(event, h11.Data) and event.data:
-                yield bytes(event.data)
+                return bytes(event.data)
 
     async def read(self, bytes_max: int = ANSWER_BYTES_MAX) -> bytes:
         """The whole body. Raises ConnectionBroken, also where it is longer than ``bytes_max``."""
         body = bytearray()
-        async for piece in self.pieces():
+        while piece := await self.receive():
             body += piece
             if len(body) > bytes_max:
                 raise ConnectionBroken(f"the answer is longer than {bytes_max} bytes")
@@ -116,29 +116,41 @@ class HttpClient:
     async def _connect(self) -> trio.abc.Stream:
         try:
             with trio.fail_after(CONNECT_S_MAX):
-                stream: trio.abc.Stream = await trio.open_tcp_stream(self._host, self._port)
-                if self._scheme != "https":
-                    return stream
-                # Half of the start-up time of a call, and only for a kernel behind TLS.
-                import ssl
-
-                secured: trio.SSLStream[Any] = trio.SSLStream(
-                    stream, ssl.create_default_context(), server_hostname=self._host, https_compatible=True
-                )
-                await secured.do_handshake()
-                return secured
+                stream = await trio.open_tcp_stream(self._host, self._port)
+                return stream if self._scheme == "http" else await _secured(stream, self._host)
         except (OSError, trio.TooSlowError, trio.BrokenResourceError) as error:
             raise NotConnected(f"{self.origin} does not answer ({_words(error)})") from None
 
 
+async def _secured(stream: trio.SocketStream, host: str) -> trio.abc.Stream:
+    """The stream behind TLS; it is closed where that fails."""
+    # Half of the start-up time of a call, and only for a kernel behind TLS.
+    import ssl
+
+    context = ssl.create_default_context()
+    secured: trio.SSLStream[trio.SocketStream] = trio.SSLStream(
+        stream, context, server_hostname=host, https_compatible=True
+    )
+    try:
+        await secured.do_handshake()
+    except BaseException:
+        await trio.aclose_forcefully(stream)
+        raise
+    return secured
+
+
 async def _next_event(connection: h11.Connection, stream: trio.abc.Stream) -> Any:
+    is_closed = False
     while True:
         try:
             event = connection.next_event()
         except h11.RemoteProtocolError as error:
-            raise ConnectionBroken(f"no HTTP: {error}") from None
+            words = "the connection was closed too early" if is_closed else f"the answer is no HTTP: {error}"
+            raise ConnectionBroken(words) from None
         if event is h11.NEED_DATA:
-            connection.receive_data(await _receive(stream))
+            data = await _receive(stream)
+            is_closed = not data
+            connection.receive_data(data)
         elif event is h11.PAUSED or isinstance(event, h11.ConnectionClosed):
             raise ConnectionBroken("the connection was closed without an answer")
         else:
