@@ -17,6 +17,7 @@ import apsw
 
 from kernel.workspace.index.schema import prepare
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
+from kernel.workspace.patterns import PatternInvalid, compiled
 from kernel.workspace.search import QUERY_SYNTAX, REGEX, SQL, quoted_query, visible_query
 
 TABLE: Final = "asset_contents_fts_case_insensitive"
@@ -163,8 +164,8 @@ class AssetContents:
         if method == REGEX:
             pattern = visible_query(query)
             try:
-                re.compile(pattern)
-            except re.error:
+                compiled(pattern)
+            except PatternInvalid:
                 return "1 = 0", ()
             return "(name REGEXP ? OR content REGEXP ?)", (pattern, pattern)
         if not query or method == SQL:

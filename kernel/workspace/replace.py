@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kernel.workspace.marking import escaped
+from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 from kernel.workspace.render.inlines import ZERO_WIDTH, mark_text, mark_types
 from kernel.workspace.tree import Node
 
@@ -24,7 +25,6 @@ _DATA_KINDS: Final = {
     "NodeMathBlockContent": "mathBlock",
     "NodeHTMLBlock": "htmlBlock",
 }
-_GROUP: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+)|(\$))")
 _MERGED: Final = frozenset({"em", "strong", "mark", "s", "u", "text"})
 
 
@@ -35,7 +35,7 @@ class Replacement:
     keyword: str
     text: str
     kinds: frozenset[str]
-    pattern: re.Pattern[str] | None = None
+    pattern: Pattern | None = None
     is_case_sensitive: bool = False
     # Turns changed text into inlines; without it the text stays one.
     inlines: Callable[[str], list[Node]] | None = None
@@ -44,7 +44,7 @@ class Replacement:
         """``text`` with every hit replaced."""
         new = self.text if replacement is None else replacement
         if self.pattern is not None:
-            return self.pattern.sub(lambda match: _expanded(new, match), text)
+            return self.pattern.expanded(text, new)
         if not self.keyword:
             return text
         if folds_case and not self.is_case_sensitive:
@@ -52,11 +52,11 @@ class Replacement:
         return text.replace(self.keyword, new)
 
 
-def compiled(keyword: str) -> re.Pattern[str] | None:
+def pattern_of(keyword: str) -> Pattern | None:
     """The pattern, None if it is none: such a search finds nothing."""
     try:
-        return re.compile(keyword)
-    except re.error:
+        return compiled(keyword)
+    except PatternInvalid:
         return None
 
 
@@ -162,7 +162,7 @@ def _replace_link(node: Node, change: Replacement) -> None:
 
 
 def _escaped_change(change: Replacement, keyword: str) -> Replacement:
-    pattern = compiled(keyword) if change.pattern is not None else None
+    pattern = pattern_of(keyword) if change.pattern is not None else None
     return Replacement(keyword, escaped(change.text), change.kinds, pattern, change.is_case_sensitive)
 
 
@@ -201,18 +201,3 @@ def _drop(node: Node, *, merges: bool = False) -> None:
     if types in _MERGED and types == _field(after, "TextMarkType"):
         before.fields["TextMarkTextContent"] = mark_text(before) + mark_text(after)
         after.detach()
-
-
-def _expanded(template: str, match: re.Match[str]) -> str:
-    """``$1``, ``${name}`` and ``$$`` in a replacement, as Go's regexp expands them."""
-
-    def piece(found: re.Match[str]) -> str:
-        if found.group(3):
-            return "$"
-        name = found.group(1) or found.group(2)
-        try:
-            return match.group(int(name) if name.isdigit() else name) or ""
-        except IndexError:
-            return ""
-
-    return _GROUP.sub(piece, template)

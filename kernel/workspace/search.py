@@ -14,6 +14,7 @@ from kernel.workspace.index.rows import BlockRow
 from kernel.workspace.index.schema import BLOCK_COLUMNS
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
 from kernel.workspace.names import without_invisible
+from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 
 KEYWORD, QUERY_SYNTAX, SQL, REGEX = 0, 1, 2, 3
 _TABLE: Final = "blocks_fts"
@@ -215,8 +216,8 @@ def _by_regex(
     connection: apsw.Connection, pattern: str, query: SearchQuery, settings: SearchSettings, chosen: _Filter
 ) -> Found:
     try:
-        compiled = re.compile(pattern)
-    except re.error:
+        expression = compiled(pattern)
+    except PatternInvalid:
         return Found()
     where = f"{_any_column(settings)} AND {chosen.condition}"
     values = (*[pattern for _ in settings.columns], *chosen.values)
@@ -225,7 +226,7 @@ def _by_regex(
     skipped = (query.page - 1) * query.page_size
     statement = f"SELECT {BLOCK_COLUMNS} FROM blocks WHERE {where} {order}"
     for number, row in enumerate(connection.execute(statement, (*values, *order_values)), start=1):
-        hit = _with_hits(BlockRow(*row), compiled, settings) if number > skipped else None
+        hit = _with_hits(BlockRow(*row), expression, settings) if number > skipped else None
         if hit is not None:
             rows.append(hit)
             if len(rows) >= query.page_size:
@@ -333,11 +334,11 @@ def _literals(values: Iterable[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-def _with_hits(row: BlockRow, pattern: re.Pattern[str], settings: SearchSettings) -> BlockRow | None:
+def _with_hits(row: BlockRow, pattern: Pattern, settings: SearchSettings) -> BlockRow | None:
     hits = {
-        column: pattern.sub(lambda match: f"{HIT_LEFT}{match.group()}{HIT_RIGHT}", text)
+        column: pattern.replaced(text, lambda hit: f"{HIT_LEFT}{hit}{HIT_RIGHT}")
         for column in settings.columns
-        if column != "tag" and pattern.search(text := str(getattr(row, column)))
+        if column != "tag" and pattern.matches(text := str(getattr(row, column)))
     }
     return BlockRow(**{**row._asdict(), **hits}) if hits else None
 

@@ -16,7 +16,7 @@ from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.refs import ref_text
 from kernel.workspace.render.footnotes import BLOCK_LINK
 from kernel.workspace.render.inlines import is_mark
-from kernel.workspace.replace import Replacement, compiled, replace_in
+from kernel.workspace.replace import Replacement, pattern_of, replace_in
 from kernel.workspace.search import (
     KEYWORD,
     QUERY_SYNTAX,
@@ -293,7 +293,7 @@ async def find_replace(call: Call) -> Any:
         return
     if not ids:
         ids = await _ids_everywhere(call, query, keyword)
-    pattern = compiled(keyword) if query.method == REGEX else None
+    pattern = pattern_of(keyword) if query.method == REGEX else None
     if query.method == REGEX and pattern is None:
         return
     is_case_sensitive = settings_of(call.kernel).is_case_sensitive

@@ -5,11 +5,12 @@ The index is a copy of what the files say: it may be thrown away at any time and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import apsw
+
+from kernel.workspace.patterns import compiled
 
 # What the kernel calls the version of its database.
 SCHEMA_VERSION: Final = "1"
@@ -105,7 +106,7 @@ def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Con
 
 def _regexp(*values: Any) -> bool:
     pattern, text = values
-    return re.search(str(pattern).replace("\\\\", "\\"), str(text)) is not None
+    return compiled(str(pattern).replace("\\\\", "\\")).matches(str(text))
 
 
 def _tokenizer(connection: apsw.Connection, arguments: list[str]) -> Callable[[bytes, int, str | None], Any]:

@@ -12,11 +12,11 @@ from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 from kernel.workspace.limits import TEMPLATE_OUTPUT_CHARS_MAX
+from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 from kernel.workspace.templates.execution import FunctionFailed
 from kernel.workspace.templates.values import int_of, text_of
 
 _CAMEL: Final = re.compile(r"[_\-\s]+")
-_EXPANSION: Final = re.compile(r"\$(?:\{(\w+)\}|(\w+)|(\$))")
 
 
 def strings_of(values: Any) -> list[str]:
@@ -119,49 +119,34 @@ def _replace(old: Any, new: Any, text: Any) -> str:
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
-def _pattern(text: Any) -> re.Pattern[str]:
+def _pattern(text: Any) -> Pattern:
     try:
-        return re.compile(text_of(text))
-    except re.error as error:
-        raise FunctionFailed(f"error parsing regexp: {error}") from error
-
-
-def _expanded(template: str, found: re.Match[str]) -> str:
-    def piece(named: re.Match[str]) -> str:
-        if named[3]:
-            return "$"
-        name = named[1] or named[2]
-        try:
-            return found[int(name) if name.isdecimal() else name] or ""
-        except IndexError:
-            return ""
-
-    return _EXPANSION.sub(piece, template)
+        return compiled(text_of(text))
+    except PatternInvalid as error:
+        raise FunctionFailed(str(error)) from error
 
 
 def _regex_replace_all(pattern: Any, text: Any, template: Any) -> str:
-    return _pattern(pattern).sub(lambda found: _expanded(text_of(template), found), text_of(text))
+    return _pattern(pattern).expanded(text_of(text), text_of(template))
+
+
+def _regex_replace_literally(pattern: Any, text: Any, new: Any) -> str:
+    return _pattern(pattern).replaced(text_of(text), lambda _: text_of(new))
 
 
 def _regex_find_all(pattern: Any, text: Any, count: Any) -> list[str]:
-    found = [match[0] for match in _pattern(pattern).finditer(text_of(text))]
+    found = list(_pattern(pattern).finds(text_of(text)))
     return found if int_of(count) < 0 else found[: int_of(count)]
 
 
 def _regex_split(pattern: Any, text: Any, count: Any) -> list[str]:
     limit = int_of(count)
-    if limit == 0:
-        return []
-    return (
-        _pattern(pattern).split(text_of(text), maxsplit=0 if limit < 0 else limit - 1)
-        if limit != 1
-        else [text_of(text)]
-    )
+    return [] if limit == 0 else _pattern(pattern).split(text_of(text), max(limit, 0))
 
 
 def _regex_find(pattern: Any, text: Any) -> str:
-    found = _pattern(pattern).search(text_of(text))
-    return found[0] if found is not None else ""
+    found = next(_pattern(pattern).finds(text_of(text)), None)
+    return found if found is not None else ""
 
 
 # --- encodings and addresses -----------------------------------------------------------------------------------------
@@ -247,18 +232,16 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "join": lambda separator, values: text_of(separator).join(strings_of(values)),
     "sortAlpha": lambda values: sorted(strings_of(values)),
     "toStrings": strings_of,
-    "regexMatch": lambda pattern, text: _pattern(pattern).search(text_of(text)) is not None,
-    "mustRegexMatch": lambda pattern, text: _pattern(pattern).search(text_of(text)) is not None,
+    "regexMatch": lambda pattern, text: _pattern(pattern).matches(text_of(text)),
+    "mustRegexMatch": lambda pattern, text: _pattern(pattern).matches(text_of(text)),
     "regexFind": _regex_find,
     "mustRegexFind": _regex_find,
     "regexFindAll": _regex_find_all,
     "mustRegexFindAll": _regex_find_all,
     "regexReplaceAll": _regex_replace_all,
     "mustRegexReplaceAll": _regex_replace_all,
-    "regexReplaceAllLiteral": lambda pattern, text, new: _pattern(pattern).sub(lambda _: text_of(new), text_of(text)),
-    "mustRegexReplaceAllLiteral": lambda pattern, text, new: _pattern(pattern).sub(
-        lambda _: text_of(new), text_of(text)
-    ),
+    "regexReplaceAllLiteral": _regex_replace_literally,
+    "mustRegexReplaceAllLiteral": _regex_replace_literally,
     "regexSplit": _regex_split,
     "mustRegexSplit": _regex_split,
     "regexQuoteMeta": lambda text: re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text_of(text)),

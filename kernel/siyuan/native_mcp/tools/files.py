@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import os
 import posixpath
-import re
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +15,7 @@ import trio
 from kernel.siyuan.limits import TOOL_FILE_BYTES_MAX
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
 from kernel.siyuan.packages import FOLDER_BYTES
+from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
@@ -229,9 +229,9 @@ async def grep(call: ToolCall) -> str:
     pattern = call.needed("pattern")
     path = resolved(call, call.needed("path"))
     try:
-        expression = re.compile(pattern)
-    except re.error as error:
-        raise ToolFailed(f"grep failed: error parsing regexp: {_regex_problem(pattern, error)}") from error
+        expression = compiled(pattern)
+    except PatternInvalid as error:
+        raise ToolFailed(f"grep failed: {error}") from error
     _stat(call, path, "grep failed: ")
     include, around, count_max = call.text("include"), max(call.number("context", 0), 0), _limit(call)
     files = call.workspace.files
@@ -251,27 +251,12 @@ async def grep(call: ToolCall) -> str:
     return f"Found {len(lines)} lines:\n\n{''.join(lines)}"
 
 
-def _hits(expression: re.Pattern[str], content: bytes, around: int) -> list[tuple[int, bool, str]]:
+def _hits(expression: Pattern, content: bytes, around: int) -> list[tuple[int, bool, str]]:
     """Line number, whether it only stands around a hit, text."""
     lines = content.decode("utf-8", "replace").splitlines()
-    hits = {number for number, line in enumerate(lines, 1) if expression.search(line)}
+    hits = {number for number, line in enumerate(lines, 1) if expression.matches(line)}
     shown = {near for hit in hits for near in range(max(1, hit - around), min(len(lines), hit + around) + 1)}
     return [(number, number not in hits, lines[number - 1]) for number in sorted(shown)]
-
-
-def _regex_problem(pattern: str, error: re.error) -> str:
-    """What is wrong with a pattern, in the words of the kernel's engine where they are known."""
-    text = str(error)
-    where = pattern[error.pos or 0 :]
-    if "unterminated character set" in text:
-        return f"missing closing ]: `{where}`"
-    if "unterminated subpattern" in text:
-        return f"missing closing ): `{pattern}`"
-    if "unbalanced parenthesis" in text:
-        return f"unexpected ): `{pattern}`"
-    if "nothing to repeat" in text:
-        return f"missing argument to repetition operator: `{where[:1]}`"
-    return f"{text}: `{pattern}`"
 
 
 # --- unzip -----------------------------------------------------------------------------------------------------
