@@ -23,6 +23,7 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "task": ("kernel.cli.task:task_command", "Ask for a call whose answer was lost."),
     "completion": ("kernel.cli.completion:completion_command", "Print a shell's completion script."),
     "sim": ("kernel.sim.command:sim_command", "Run the kernel in simulated worlds and check its promises."),
+    "lab": ("kernel.cli.lab:lab_command", "Run a client under fault plans; record and replay what it said."),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
 

@@ -30,6 +30,14 @@ class RuleDraft:
         """Only visits of this session: its id, or the how-maniest that comes to the point."""
         return self._with(session=session)
 
+    def in_phase(self, phase: str) -> RuleDraft:
+        """Only visits of a strict write's ``preflight`` or ``commit``, or of ``plain`` calls."""
+        return self._with(phase=phase)
+
+    def on_host(self, effect: str) -> RuleDraft:
+        """Only host calls that ``read``, or that ``write``."""
+        return self._with(effect=effect)
+
     def nth(self, nth: int) -> RuleDraft:
         """From the n-th such visit on."""
         return self._with(nth=nth)

@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+# A strict write's two halves; everything else is plain.
+Phase = Literal["preflight", "commit", "plain"]
+PHASES: Final = ("preflight", "commit", "plain")
+
 
 class CallFacts(NamedTuple):
-    """One running call. ``ticket`` is the scheduler's, None where there is none yet."""
+    """One running call. ``ticket`` is the scheduler's, None where there is none yet.
+
+    ``submitted``: the safety arguments, where they have been taken out of ``arguments``.
+    """
 
     tool: str | None = None
     action: str | None = None
     arguments: Mapping[str, Any] = {}
     session: str | None = None
     ticket: Any = None
+    submitted: Mapping[str, Any] = {}
+
+    @property
+    def phase(self) -> Phase | None:
+        """Which half of a strict write it is; None where it is no tool's call."""
+        if self.tool is None:
+            return None
+        for given in (self.submitted, self.arguments):
+            if given.get("validateOnly") is True:
+                return "preflight"
+            if isinstance(given.get("requestId"), str):
+                return "commit"
+        return "plain"
 
     @property
     def number(self) -> int | None:

@@ -148,6 +148,10 @@ DEEDS: Final[dict[str, Deed]] = {
     )
 }
 # Fields that every rule may have.
-COMMON: Final = frozenset({"point", "do", "name", "nth", "times", "tool", "action", "session", "probability", "seed"})
+COMMON: Final = frozenset(
+    {"point", "do", "name", "nth", "times", "tool", "action", "session", "phase", "effect", "probability", "seed"}
+)
+Effect = Literal["read", "write"]
+EFFECTS: Final = ("read", "write")
 CUTS: Final = ("fin", "rst")
 EXPIRABLE: Final = ("leases", "sessions")

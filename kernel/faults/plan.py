@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from kernel.faults.calls import CallFacts
-from kernel.faults.deeds import COMMON, DEEDS, Name
+from kernel.faults.calls import CallFacts, Phase
+from kernel.faults.deeds import COMMON, DEEDS, Effect, Name
 from kernel.faults.limits import RULES_MAX
+from kernel.faults.points import FAMILY_OF, effect_of
 
 if TYPE_CHECKING:
     from kernel.faults.builder import RuleDraft
@@ -34,7 +35,8 @@ class PlanInvalid(Exception):
 class Rule:
     """One fault. The fields of a deed are those of ``DEEDS``.
 
-    ``session``: a session's id, or the how-maniest session that comes to the point (from 1). ``code``: the host's
+    ``tool`` and ``action`` may hold ``*``. ``session``: a session's id, or the how-maniest session that comes to the
+    point (from 1). ``phase``: a strict write's preflight or commit; ``effect``: host calls that read, or write. ``code``: the host's
     envelope code; ``status``: an HTTP status instead; ``seconds``: a delay, a lag, a jump of the clock.
     """
 
@@ -46,6 +48,8 @@ class Rule:
     tool: str | None = None
     action: str | None = None
     session: str | int | None = None
+    phase: Phase | None = None
+    effect: Effect | None = None
     probability: float = 1.0
     seed: int = 0
     seconds: float | None = None
@@ -63,10 +67,16 @@ class Rule:
     def is_about(self, point: str, call: CallFacts) -> bool:
         """Whether the rule is about this point and this call (session and counting aside)."""
         return (
-            (self.tool is None or self.tool == call.tool)
-            and (self.action is None or self.action == call.action)
-            and (self.point == point or fnmatch.fnmatchcase(point, self.point))
+            (self.point == point or self._covers(point))
+            and _fits(self.tool, call.tool)
+            and _fits(self.action, call.action)
+            and (self.phase is None or self.phase == call.phase)
+            and (self.effect is None or self.effect == effect_of(point))
         )
+
+    def _covers(self, point: str) -> bool:
+        # A pattern means those of its points where the deed makes sense.
+        return fnmatch.fnmatchcase(point, self.point) and FAMILY_OF.get(point) in DEEDS[self.do].families
 
     def as_json(self) -> dict[str, Any]:
         """The rule as it would stand in a file: what differs from the defaults."""
@@ -164,6 +174,10 @@ class FaultPlan:
     def as_json(self) -> dict[str, Any]:
         """The plan as it would stand in a file."""
         return {"rules": [rule.as_json() for rule in self.rules]}
+
+
+def _fits(wanted: str | None, given: str | None) -> bool:
+    return wanted is None or (given is not None and (wanted == given or fnmatch.fnmatchcase(given, wanted)))
 
 
 def _chance(seed: int, visit: int) -> float:

@@ -98,4 +98,12 @@ def _family(point: str) -> str:
     return HOST_BEFORE_WRITE if path != STATIC and is_write(path) else HOST_BEFORE_READ
 
 
+def effect_of(point: str) -> Literal["read", "write"] | None:
+    """Whether a host point is of a call that reads or one that writes; None for other points."""
+    if not point.startswith("host."):
+        return None
+    path = point.partition(":")[2]
+    return "write" if path != STATIC and is_write(path) else "read"
+
+
 FAMILY_OF: Final[Mapping[str, str]] = {point: _family(point) for point in sorted(POINTS)}

@@ -25,14 +25,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from kernel.faults.deeds import COMMON, CUTS, DEEDS, EXPIRABLE, NAMELESS, Deed
+from kernel.faults.calls import PHASES
+from kernel.faults.deeds import COMMON, CUTS, DEEDS, EFFECTS, EXPIRABLE, NAMELESS, Deed
 from kernel.faults.limits import DELAY_S_MAX, JUMP_S_MAX, RULES_MAX, STORM_MAX
 from kernel.faults.plan import PlanInvalid, Rule
 from kernel.faults.points import FAMILY_OF, POINTS
 
 Form = Literal["json", "toml"]
-_TEXTS: Final = ("description", "good_client", "client_sees")
-_DOCUMENT: Final = frozenset({*_TEXTS, "serve", "rules"})
+_TEXTS: Final = ("description", "good_client")
+_DOCUMENT: Final = frozenset({*_TEXTS, "serve", "must_recover", "rules"})
 _ARRAY_START: Final = re.compile(r"\[")
 _BETWEEN: Final = re.compile(r"[\s,]*")
 _TOML_HEADER: Final = re.compile(r"^\s*\[\[\s*rules\s*\]\]")
@@ -42,12 +43,16 @@ _Line = Callable[[str | None], int]
 
 @dataclass(frozen=True, slots=True)
 class PlanDocument:
-    """A whole plan file. ``serve``: options that the kernel is started with; the texts are for people."""
+    """A whole plan file; what is not a rule is the laboratory's.
+
+    ``serve``: options that the kernel is started with. ``must_recover``: a good client goes on to its end; without it a
+    client may also give up, if it says so.
+    """
 
     rules: tuple[Rule, ...]
     description: str = ""
     good_client: str = ""
-    client_sees: str = ""
+    must_recover: bool = True
     serve: tuple[str, ...] = ()
 
 
@@ -83,11 +88,14 @@ def read_document(text: str, form: Form = "json") -> PlanDocument:
         raise PlanInvalid(_line_of_key(text, "rules"), "rules must be an array")
     if not isinstance(serve, list) or not all(isinstance(option, str) for option in serve):
         raise PlanInvalid(_line_of_key(text, "serve"), "serve must be an array of texts")
+    must_recover = document.get("must_recover", True)
+    if not isinstance(must_recover, bool):
+        raise PlanInvalid(_line_of_key(text, "must_recover"), "must_recover must be true or false")
     if len(rules) > RULES_MAX:
         raise PlanInvalid(1, f"a plan holds at most {RULES_MAX} rules")
     read = tuple(_read_rule(_from_toml(rule, form), line_of(index)) for index, rule in enumerate(rules))
     texts = {name: document.get(name, "") for name in _TEXTS}
-    return PlanDocument(read, serve=tuple(serve), **texts)
+    return PlanDocument(read, serve=tuple(serve), must_recover=must_recover, **texts)
 
 
 def read_rule(value: Any, *, line: int = 1) -> Rule:
@@ -237,9 +245,11 @@ def _check_point(value: Mapping[str, Any], deed: Deed, line: _Line) -> None:
     families = {FAMILY_OF[one] for one in points}
     if not families & deed.families:
         raise PlanInvalid(line("point"), f"{deed.name!r} makes no sense at {point}: {deed.because}")
-    for field in ("tool", "action", "session"):
+    for field in ("tool", "action", "session", "phase"):
         if field in value and families <= NAMELESS:
             raise PlanInvalid(line(field), f"{field!r} means nothing at {point}: no request has been read there")
+    if "effect" in value and not any(one.startswith("host.") for one in points):
+        raise PlanInvalid(line("effect"), f"'effect' means nothing at {point}: it tells host calls apart")
 
 
 def _whole(least: int | None, most: int | None = None) -> Callable[[Any], str | None]:
@@ -292,6 +302,8 @@ _CHECKS: Final[Mapping[str, Callable[[Any], str | None]]] = {
     "retry_after_s": _whole(0),
     "bytes": _whole(0),
     "count": _whole(1, STORM_MAX),
+    "phase": _one_of(PHASES),
+    "effect": _one_of(EFFECTS),
     "how": _one_of(CUTS),
     "what": _one_of(EXPIRABLE),
     "seconds": _seconds,

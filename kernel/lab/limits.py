@@ -22,5 +22,3 @@ RECORDING_BYTES_MAX: Final = 256 * 1024 * 1024
 LIVES_MAX: Final = 8
 # One control request.
 CONTROL_S_MAX: Final = 90.0
-# A request a client should have given up, or been answered, by then: what a plan holds is held no longer.
-HELD_S: Final = 20.0

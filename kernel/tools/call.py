@@ -249,7 +249,8 @@ class Tools:
 
     async def _performed(self, call: Asked, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
         configuration: Configuration = prepared.state["configuration"]
-        current_call.set(CallFacts(call.action.tool, call.action.name, call.arguments, caller.session_id, ticket))
+        facts = (call.action.tool, call.action.name, call.arguments, caller.session_id, ticket, call.submitted)
+        current_call.set(CallFacts(*facts))
         try:
             configuration = await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.

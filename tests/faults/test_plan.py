@@ -44,7 +44,7 @@ def test_a_rule_strikes_from_its_nth_visit_on_so_many_times(nth: int, times: int
     ],
 )
 def test_a_point_may_be_a_pattern(point: str, visited: str, matches: bool) -> None:
-    assert bool(FaultPlan.of([Rule(point, "drop")]).visit(visited, NOBODY)) is matches
+    assert bool(FaultPlan.of([Rule(point, "hold")]).visit(visited, NOBODY)) is matches
 
 
 def test_a_rule_may_be_about_one_tool_action_and_counts_only_its_calls() -> None:

@@ -1,0 +1,1 @@
+"""Example clients of the laboratory: one naive, one careful, and stories for the official SDKs."""
