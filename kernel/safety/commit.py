@@ -200,7 +200,11 @@ class Commit:
             settled = await self._coordinator.ledger.settle(self._row, verdict.event, **facts)
         except LedgerUnavailable as error:
             raise self._unrecorded(verdict, result, error) from error
-        await self._visit("commit.settled")
+        try:
+            await self._visit("commit.settled")
+        except FaultInjected as fault:
+            # Recorded, and the answer is lost on its way: a replay will say what is true.
+            raise in_doubt_error(self._row.request_id, fault.message, **self.known) from fault
         safety = safety_object(
             settled.receipt(), self._coordinator.pool, is_replay=False, was_attempted=outcome.changed is not False
         )
@@ -259,6 +263,8 @@ def _as_tool_error(error: Exception) -> ToolError:
         return ToolError("api_error", error.message, apiCode=error.api_code)
     if isinstance(error, HostError):
         return ToolError("host_unavailable", error.message)
+    if isinstance(error, FaultInjected):
+        return ToolError("write_safety_failed", error.message)
     return ToolError("internal_error", f"{type(error).__name__}: {error}")
 
 

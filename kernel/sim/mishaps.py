@@ -31,16 +31,16 @@ async def crash_at_point(world: World, mishap: Mishap) -> None:
 
 
 async def crash_at_disk(world: World, mishap: Mishap) -> None:
-    """The machine dies at one operation of its disk."""
+    """The machine dies at one operation of its disk, in this life or, where it ends before that, while it starts again."""
     count = 0
 
     def watch(_number: int, deed: Deed, path: str) -> None:
         nonlocal count
-        if count == mishap.nth:
+        count += 1
+        if count == mishap.nth + 1:
             world.log("disk dies at", deed, path.rpartition("/")[2][-12:])
             world.crash(is_power_cut=mishap.is_power_cut)
             raise Crashed
-        count += 1
 
     world.watch_disk(watch)
 
@@ -52,8 +52,10 @@ async def refuse_at_disk(world: World, mishap: Mishap) -> None:
 
     def watch(_number: int, deed: Deed, path: str) -> None:
         nonlocal count
-        count += 1
-        if mishap.nth < count <= mishap.nth + mishap.times:
+        # A kernel that cannot start says so and ends: nothing to watch there.
+        count += world.app is not None
+        if world.app is not None and mishap.nth < count <= mishap.nth + mishap.times:
+            world.log("disk refuses", deed, path.rpartition("/")[2][-12:])
             raise OSError(code, os.strerror(code), path)
 
     world.watch_disk(watch)

@@ -36,7 +36,7 @@ class BrokenPromise(Exception):
 
 @dataclass(slots=True, eq=False)
 class HostWrite:
-    """One write call that reached the note kernel. ``is_done``: None while it runs, else whether it took effect."""
+    """One write call that reached the note kernel. ``is_done``: whether it took effect; None while nobody knows."""
 
     mark: int
     began: int
@@ -108,7 +108,7 @@ class Book:
         self._by_key.setdefault(self.keys[write.mark], []).append(write)
         return write
 
-    def host_ends(self, write: HostWrite, *, is_done: bool) -> None:
+    def host_ends(self, write: HostWrite, *, is_done: bool | None) -> None:
         self.step += 1
         write.ended, write.is_done = self.step, is_done
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -23,7 +23,7 @@ from kernel.ids import SeededIds
 from kernel.sim.actor import Actor, mark_in
 from kernel.sim.client import Lost, SimulatedClient
 from kernel.sim.clock import VirtualClock
-from kernel.sim.disk import Crashed, Deed, Image, SimulatedDisk
+from kernel.sim.disk import Crashed, Deed, Image, SimulatedDisk, Watch
 from kernel.sim.life import WatchedHost, inline_threads, open_life
 from kernel.sim.limits import STARTS_MAX, WORLD_S_MAX
 from kernel.sim.mishaps import MISHAPS
@@ -75,6 +75,7 @@ class World:
         self.checker = Checker()
         self.failure: BaseException | None = None
         self.trace: list[str] = []
+        self._watches: list[Watch] = []
         self._keeps_trace = keeps_trace
         self._hash = blake2b(digest_size=16)
         self._life = trio.CancelScope()
@@ -120,6 +121,7 @@ class World:
 
     async def _live(self) -> None:
         self.disk = SimulatedDisk(self.image, wall_ms=self.clock.wall_ms)
+        self.disk.watch = self._watch_disk
         self.lives += 1
         self.checker = Checker()
         ids = SeededIds(self.script.seed * 100 + self.lives)
@@ -172,8 +174,13 @@ class World:
         self.serving.start_soon(self.app.server.serve_stream, theirs)
         return ours
 
-    def watch_disk(self, watch: Callable[[int, Deed, str], None] | None) -> None:
-        self.disk.watch = watch
+    def watch_disk(self, watch: Watch) -> None:
+        """From now on, and in later lives too, ``watch`` is told of each operation of the disk before it is done."""
+        self._watches.append(watch)
+
+    def _watch_disk(self, number: int, deed: Deed, path: str) -> None:
+        for watch in self._watches:
+            watch(number, deed, path)
 
     # --- watching --------------------------------------------------------------------------------------------
     def _make_host(self, kernel: SiyuanKernel) -> WatchedHost:
@@ -193,9 +200,12 @@ class World:
         raise Crashed
 
     def _host_ends(self, write: HostWrite, is_done: bool) -> None:
-        if not self.disk.is_dead:
-            self.book.host_ends(write, is_done=is_done)
-            self.log("host ended", write.mark, is_done)
+        if self.disk.is_dead:
+            return
+        # A refused write has no effect, but for a disk that failed when the new file was in its place already.
+        is_on_disk = not is_done and write.mark in marks_on(self.disk.after_kill())
+        self.book.host_ends(write, is_done=None if is_on_disk else is_done)
+        self.log("host ended", write.mark, is_done)
 
     def _observe(self, event: TraceEvent) -> None:
         if self.disk.is_dead:
@@ -260,7 +270,7 @@ class World:
         app = self.app
         assert app is not None
         app.trigger.plan.clear()
-        self.watch_disk(None)
+        self._watches.clear()
         await check_at_rest(self, app, what)
 
     def check_text(self, block: str, answer: Mapping[str, Any], began: int, what: str) -> None:
