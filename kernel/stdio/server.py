@@ -268,19 +268,19 @@ class StdioServer:
 
 async def lines(read: Read) -> AsyncIterator[bytes]:
     """The lines of the input; empty ones are none. Raises MessageTooLong."""
-    rest = b""
-    while True:
-        piece = await read()
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            if line.strip():
-                yield line.rstrip(b"\r")
-        if not piece:
+    rest = bytearray()
+    while piece := await read():
+        # Only the new piece is looked through: a long line comes in hundreds of them.
+        first, *more = piece.split(b"\n")
+        rest += first
+        for start in more:
             if rest.strip():
-                yield rest
-            return
+                yield bytes(rest).rstrip(b"\r")
+            rest = bytearray(start)
         if len(rest) > MESSAGE_BYTES_MAX:
             raise MessageTooLong(f"a message has at most {MESSAGE_BYTES_MAX} bytes")
+    if rest.strip():
+        yield bytes(rest)
 
 
 # --- the process -------------------------------------------------------------------------------------------------
