@@ -27,7 +27,7 @@ _JSON_WORD: Final = "JSON"
 
 def kebab(name: str) -> str:
     """``includeBlockIds``, ``include_block_ids`` and ``include-block-ids`` are one flag."""
-    return _WORD_END.sub("-", name).replace("_", "-").lower()
+    return _WORD_END.sub("-", name.replace("IDs", "Ids")).replace("_", "-").lower()
 
 
 class TextValue(_Type):
@@ -162,4 +162,4 @@ def _take_plain(action: Action, arguments: dict[str, Any], plain: Sequence[str])
     for argument, value in zip(places, plain, strict=False):
         option = next(_options(argument))
         converted = option.type.convert(value, option, None)
-        arguments[argument.name] = [converted] if argument.schema.get("type") == "array" else converted
+        arguments[argument.name] = [converted] if option.multiple else converted
