@@ -1,8 +1,10 @@
-"""Requests per second of the trivial tool beside the official Python SDK, in one run: ``python -m bench [--seconds 4]``.
+"""The trivial tool beside the official Python SDK and a bare loop, in one run: ``python -m bench [--seconds 4]``.
 
-Both servers are started once, pinned to the first processor where there is pinning, and measured in turn with wrk
-(A B A B …) from the second; medians and the per-round ratio are printed. Closed loop at 16 connections: throughput
-compares, latencies do not. Reported, never asserted.
+All servers are started once, pinned to the first processor where there is pinning, and measured in turn with wrk
+(A B C A B C …) from the second. Printed are medians of the requests per second and of the processor time per request
+(user and system, all threads of the server), and the per-round ratios of both. Processor time hardly notices a machine
+that is shared; throughput does. Closed loop at 16 connections: throughput compares, latencies do not. Reported, never
+asserted.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -30,6 +33,8 @@ from tests.wire.toolbox import Missing, python_with
 CONNECTIONS: Final = 16
 READY_S_MAX: Final = 30.0
 META: Final = "io.modelcontextprotocol/"
+LEGACY: Final = "2025-11-25"
+COMMON: Final = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 SDK: Final = ("mcp==2.3.0", "uvloop", "httptools")
 
 
@@ -43,14 +48,17 @@ class Peer:
     tool: str
     arguments: dict[str, str]
     rates: list[float] = field(default_factory=list)
+    costs_us: list[float] = field(default_factory=list)
+    session: str | None = None  # of the older era; None: stateless calls of the modern one
 
     def request(self) -> tuple[dict[str, str], bytes]:
-        """Headers and body of one stateless call."""
+        """Headers and body of one call."""
+        if self.session is not None:
+            return legacy_request(self)
         meta = {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {}}
         params = {"name": self.tool, "arguments": self.arguments, "_meta": meta}
         headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
+            **COMMON,
             "MCP-Protocol-Version": "2026-07-28",
             "Mcp-Method": "tools/call",
             "Mcp-Name": self.tool,
@@ -62,6 +70,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--seconds", type=int, default=4, help="length of one measurement")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--peers", default="kernel,python-sdk,bare-loop", help=f"of {', '.join(STARTS)}")
+    parser.add_argument("--era", choices=["modern", "legacy"], default="modern")
     parser.add_argument("--workload", choices=["trivial", *writes.WORKLOADS], default="trivial")
     options = parser.parse_args()
     if options.workload != "trivial":
@@ -71,14 +81,19 @@ def main() -> None:
         sys.exit("wrk is missing: install it with your system's package manager (Debian: apt-get install wrk)")
     peers: list[Peer] = []
     try:
-        peers.append(start_kernel())
-        peers.append(start_sdk())
+        for name in options.peers.split(","):
+            peers.append(STARTS[name]())
         for peer in peers:
             wait_until_ready(peer)
+            if options.era == "legacy" and peer.name != "bare-loop":
+                open_session(peer)
         for number in range(options.rounds):
             for peer in peers:
-                peer.rates.append(measure(peer, options.seconds))
-                print(f"round {number + 1}  {peer.name:12} {peer.rates[-1]:10.0f} req/s", flush=True)
+                measure(peer, options.seconds)
+                print(
+                    f"round {number + 1}  {peer.name:12} {peer.rates[-1]:10.0f} req/s {peer.costs_us[-1]:8.1f} µs",
+                    flush=True,
+                )
         report(peers)
     except Missing as error:
         sys.exit(str(error))
@@ -112,6 +127,19 @@ def start_sdk() -> Peer:
     python = python_with("peer-python-sdk", *SDK)
     command = [str(python), str(Path(__file__).parent / "peers" / "python_sdk.py"), str(port)]
     return Peer("python-sdk", pinned(command), f"http://127.0.0.1:{port}/mcp", "get_version", {})
+
+
+def start_bare_loop() -> Peer:
+    port = free_port()
+    command = [sys.executable, str(Path(__file__).parent / "peers" / "bare_loop.py"), str(port)]
+    return Peer("bare-loop", pinned(command), f"http://127.0.0.1:{port}/mcp", "get_version", {})
+
+
+STARTS: Final[dict[str, Callable[[], Peer]]] = {
+    "kernel": start_kernel,
+    "python-sdk": start_sdk,
+    "bare-loop": start_bare_loop,
+}
 
 
 def pinned(command: list[str]) -> subprocess.Popen[bytes]:
@@ -148,21 +176,51 @@ def wait_until_ready(peer: Peer) -> None:
             time.sleep(0.1)
 
 
-def measure(peer: Peer, seconds: int) -> float:
-    """Requests per second of one wrk run; any error but a success is an error of the bench."""
+def open_session(peer: Peer) -> None:
+    """From here on the peer's calls belong to one session of the older era."""
+    params = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).encode()
+    with urllib.request.urlopen(urllib.request.Request(peer.url, data=body, headers=COMMON), timeout=5) as answer:
+        peer.session = answer.headers["Mcp-Session-Id"] or ""
+
+
+def legacy_request(peer: Peer) -> tuple[dict[str, str], bytes]:
+    headers = {**COMMON, "MCP-Protocol-Version": LEGACY}
+    if peer.session:
+        headers["Mcp-Session-Id"] = peer.session
+    params = {"name": peer.tool, "arguments": peer.arguments}
+    return headers, json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+
+
+def processor_s(pid: int) -> float:
+    """User and system time of a process with all its threads; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(peer: Peer, seconds: int) -> None:
+    """One wrk run: requests per second and µs of processor time per request. Any error is an error of the bench."""
     headers, body = peer.request()
     lines = ['wrk.method = "POST"', f"wrk.body = [==[{body.decode()}]==]"]
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]
     with tempfile.NamedTemporaryFile("w", suffix=".lua", delete=False) as script:
         script.write("\n".join(lines))
     command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script.name, peer.url]
+    before_s = processor_s(peer.process.pid)
     text = subprocess.run(on_processor("1", command), capture_output=True, text=True, check=True).stdout
+    spent_s = processor_s(peer.process.pid) - before_s
     os.unlink(script.name)
     assert "Non-2xx" not in text, text
     assert "Socket errors" not in text, text
     found = re.search(r"Requests/sec:\s+([\d.]+)", text)
+    total = re.search(r"(\d+) requests in", text)
     assert found is not None, text
-    return float(found[1])
+    assert total is not None, text
+    peer.rates.append(float(found[1]))
+    peer.costs_us.append(spent_s / int(total[1]) * 1e6)
 
 
 def report(peers: list[Peer]) -> None:
@@ -170,10 +228,16 @@ def report(peers: list[Peer]) -> None:
     for peer in peers:
         print(
             f"{peer.name:12} median {statistics.median(peer.rates):8.0f} req/s  ({min(peer.rates):.0f}-{max(peer.rates):.0f})"
+            f"  {statistics.median(peer.costs_us):6.1f} µs ({min(peer.costs_us):.1f}-{max(peer.costs_us):.1f})"
         )
     for other in others:
-        ratios = [mine / theirs for mine, theirs in zip(ours.rates, other.rates, strict=True)]
-        print(f"ratio to {other.name}: median {statistics.median(ratios):.2f}  ({min(ratios):.2f}-{max(ratios):.2f})")
+        rates = [mine / theirs for mine, theirs in zip(ours.rates, other.rates, strict=True)]
+        costs = [theirs / mine for mine, theirs in zip(ours.costs_us, other.costs_us, strict=True) if mine]
+        told = f"ratio to {other.name}: req/s {statistics.median(rates):.2f} ({min(rates):.2f}-{max(rates):.2f})"
+        print(
+            told
+            + (f", processor time {statistics.median(costs):.2f} ({min(costs):.2f}-{max(costs):.2f})" if costs else "")
+        )
 
 
 if __name__ == "__main__":

@@ -98,9 +98,12 @@ def performed(scheduler: Scheduler) -> Call:
 
 
 def performed_inline(scheduler: Scheduler) -> Call:
+    async def work(_ticket: Ticket) -> object:
+        return 1
+
     async def call() -> object:
         with scheduler.admit(None) as ticket:
-            return await scheduler.perform_inline(ticket, Lane.READ, lambda _ticket: 1)
+            return await scheduler.perform_inline(ticket, Lane.READ, work)
 
     return call
 

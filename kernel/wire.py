@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
 
 JSON_TYPE: Final = "application/json"
 JSON_UTF8: Final = "application/json; charset=utf-8"
@@ -19,27 +23,37 @@ EVENT_STREAM: Final = "text/event-stream"
 class Headers:
     """Request headers: lower-case names, values stripped of optional white space, order and repeats kept."""
 
-    __slots__ = ("items",)
+    __slots__ = ("_derived", "_first", "items")
 
     def __init__(self, items: Iterable[tuple[str, str]] = ()) -> None:
         self.items: tuple[tuple[str, str], ...] = tuple(items)
+        # The first of several wins, so the last to be entered is the first.
+        self._first = dict(reversed(self.items))
+        self._derived: dict[Callable[[Headers], Any], Any] = {}
 
     def get(self, name: str, default: str | None = None) -> str | None:
         """The first value of ``name`` (given in lower case)."""
-        for key, value in self.items:
-            if key == name:
-                return value
-        return default
+        return self._first.get(name, default)
 
     def get_all(self, name: str) -> list[str]:
         return [value for key, value in self.items if key == name]
 
+    def derived(self, derive: Callable[[Headers], T]) -> T:
+        """``derive(self)``, worked out once: a client sends the same head again and again, and they share this object.
+
+        ``derive`` looks at nothing else, and is a function of a module: one entry each is kept.
+        """
+        try:
+            known: T = self._derived[derive]
+        except KeyError:
+            known = self._derived[derive] = derive(self)
+        return known
+
     def __contains__(self, name: object) -> bool:
-        return any(key == name for key, _ in self.items)
+        return name in self._first
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One HTTP request, its body already read and bounded (empty where the route streams it)."""
 
     method: str
@@ -111,8 +125,7 @@ class BodyTooLarge(Exception):
         self.limit_bytes = limit_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(msgspec.Struct, frozen=True):
     """A whole answer. ``Content-Length`` and ``Date`` are the server's business."""
 
     status: int
@@ -122,8 +135,7 @@ class Response:
     closes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StreamResponse:
+class StreamResponse(msgspec.Struct, frozen=True):
     """An answer that is produced while it is sent (SSE, downloads); chunked unless a length is given."""
 
     status: int
@@ -131,8 +143,7 @@ class StreamResponse:
     produce: Callable[[StreamWriter], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class WebSocketResponse:
+class WebSocketResponse(msgspec.Struct, frozen=True):
     """Accept the upgrade and run ``serve`` until it returns."""
 
     serve: Callable[[WebSocket], Awaitable[None]]
@@ -143,8 +154,7 @@ Answer = Response | StreamResponse | WebSocketResponse
 Handler = Callable[[Exchange], Awaitable[Answer]]
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(msgspec.Struct, frozen=True):
     """Where a request goes. ``path`` is exact, or ends in ``/*`` for a whole subtree."""
 
     path: str

@@ -62,6 +62,11 @@ class Admission:
         self._tasks: dict[str, Ticket] = {}
         self._admitted_total = 0
 
+    @property
+    def has_queued(self) -> bool:
+        """Somebody waits for a slot."""
+        return any(self.queues.values())
+
     # --- in and out ---
 
     def admit(
@@ -117,22 +122,34 @@ class Admission:
             RequestCancelled: it was cancelled while it was prepared.
             LocalProtocolError: it was in a lane before.
         """
-        if ticket.state is TicketState.CANCELLED:
-            raise RequestCancelled
-        ticket.apply(TicketEvent.ENQUEUE)
-        ticket.lane = lane
+        self._arrive(ticket, lane)
         self.queues[lane].append(ticket)
-        if self.observer is not None:
-            self.observer(Queued(ticket.number, lane))
+
+    def start_at_once(self, ticket: Ticket, lane: Lane) -> None:
+        """``enqueue`` and ``start_next`` in one step, where nobody waits. Raises as ``enqueue``."""
+        assert not self.queues[lane]
+        self._arrive(ticket, lane)
+        self._start(ticket, lane)
 
     def start_next(self, lane: Lane) -> Ticket:
         """The first of the lane, now RUNNING and holding one slot; somebody must wait."""
         ticket = self.queues[lane].popleft()
+        self._start(ticket, lane)
+        return ticket
+
+    def _arrive(self, ticket: Ticket, lane: Lane) -> None:
+        if ticket.state is TicketState.CANCELLED:
+            raise RequestCancelled
+        ticket.apply(TicketEvent.ENQUEUE)
+        ticket.lane = lane
+        if self.observer is not None:
+            self.observer(Queued(ticket.number, lane))
+
+    def _start(self, ticket: Ticket, lane: Lane) -> None:
         ticket.apply(TicketEvent.START)
         ticket.holds = 1
         if self.observer is not None:
             self.observer(Started(ticket.number, lane))
-        return ticket
 
     def finish(self, ticket: Ticket, event: TicketEvent) -> None:
         """The one transition into a terminal state. Raises LocalProtocolError if there was one before."""

@@ -190,25 +190,31 @@ class Scheduler:
         ticket.on_answer = on_answer
         self._start_assigned()
 
-    async def perform_inline(self, ticket: Ticket, lane: Lane, work: Callable[[Ticket], T]) -> T:
-        """``perform`` for a work that never waits: it runs in the calling task, without a checkpoint, if a slot is
-        free and nobody waits; otherwise it queues as any other."""
+    def can_start(self, lane: Lane) -> bool:
+        """A slot of the lane is free and nobody waits for one: what arrives now starts now."""
+        return bool(self._slots.free(lane)) and not self._admission.queues[lane]
+
+    async def perform_inline(self, ticket: Ticket, lane: Lane, work: Work[T]) -> T:
+        """``perform`` for a work that does not wait: it runs in the calling task if it ``can_start``; otherwise it queues
+        as any other.
+
+        No checkpoint lies inside, so no cancel can arrive and no promise of a lane is touched. A work that does wait
+        keeps every bound all the same, but nobody can be answered before it: its caller is busy with it.
+        """
+        if not self.can_start(lane):
+            return await self.perform(ticket, lane, work)
         self._require_runners()
-        if not self._slots.free(lane) or self._admission.queues[lane]:
-            return await self.perform(ticket, lane, _as_async(work))
-        self._admission.enqueue(ticket, lane)
-        started = assign(self._admission, self._slots)
-        assert started == [ticket]
-        result: Outcome[T] | None = None
+        self._admission.start_at_once(ticket, lane)
+        self._slots.take(lane)
+        is_done = False
         try:
-            result = Value(work(ticket))
-        except Exception as error:
-            result = Error(error)
+            value = await work(ticket)
+            is_done = True
         finally:
-            self._end_run(ticket, result)
+            self._end_run(ticket, is_done=is_done)
         # A work that cancels its own ticket has been answered by that: the one transition stands.
         ticket.check_cancelled()
-        return result.unwrap()
+        return value
 
     def boundary(self, ticket: Ticket, *, bound_s: float) -> CommitBoundary:
         """The commit boundary of a running mutation, its work bounded to ``bound_s`` seconds of waiting."""
@@ -345,17 +351,16 @@ class Scheduler:
         runner.ticket = None
         self._idle.append(runner)
         was_answered = ticket.state in TERMINAL
-        self._end_run(ticket, result)
+        self._end_run(ticket, is_done=isinstance(result, Value))
         if was_answered:
             self._report_lost(ticket, result)
         else:
             self._deliver(ticket, Error(RunAborted("the run crashed")) if result is None else result)
 
-    def _end_run(self, ticket: Ticket, result: Outcome[Any] | None) -> None:
+    def _end_run(self, ticket: Ticket, *, is_done: bool) -> None:
         """The synchronous end of a run: terminal state, slot, successor. The answer comes after all three."""
         if ticket.state not in TERMINAL:
-            event = TicketEvent.COMPLETE if isinstance(result, Value) else TicketEvent.FAIL
-            self._admission.finish(ticket, event)
+            self._admission.finish(ticket, TicketEvent.COMPLETE if is_done else TicketEvent.FAIL)
         ticket.work = None
         self._let_go(ticket)
 
@@ -363,10 +368,12 @@ class Scheduler:
         assert ticket.lane is not None
         if self._admission.let_go(ticket):
             self._slots.release(ticket.lane)
-            self._start_assigned()
+            if self._admission.has_queued:
+                self._start_assigned()
 
     def _wake_drains(self) -> None:
-        self._drains.unpark_all()
+        if self._drains:
+            self._drains.unpark_all()
 
 
 @asynccontextmanager
@@ -385,10 +392,3 @@ async def open_scheduler(
             yield scheduler
         finally:
             nursery.cancel_scope.cancel("the scheduler's block was left")
-
-
-def _as_async(work: Callable[[Ticket], T]) -> Work[T]:
-    async def run(ticket: Ticket) -> T:
-        return work(ticket)
-
-    return run

@@ -73,3 +73,21 @@ class Host(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+class NearHost(Protocol):
+    """What a host offers beside ``Host`` whose notes are in this process's memory."""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing is on its way to the disk: a call that only reads is answered without waiting."""
+        ...
+
+    def moment(self) -> object | None:
+        """Equal moments have equal files; None where nothing is known."""
+        ...
+
+
+def near(host: Host) -> NearHost | None:
+    """The same host, if it is a near one."""
+    return host if hasattr(host, "moment") else None  # type: ignore[return-value]

@@ -16,6 +16,7 @@ from kernel.siyuan.arguments import ApiError, Arguments
 from kernel.siyuan.dispatch import ApiAnswer, Envelope, UnknownRoute, dispatch
 from kernel.siyuan.kernel import Call, Form, FormFile, SiyuanKernel
 from kernel.siyuan.paths import inside
+from kernel.turns import Turns
 from kernel.workspace.files import StorageError
 from kernel.workspace.records import Record
 
@@ -27,8 +28,20 @@ _UPLOAD = "/api/asset/upload"
 class EmbeddedHost:
     """The note host that is this process. Calls as an administrator, as the plugin in the real kernel does."""
 
-    def __init__(self, kernel: SiyuanKernel) -> None:
+    def __init__(self, kernel: SiyuanKernel, turns: Turns | None = None) -> None:
         self._kernel = kernel
+        self._turns = turns
+
+    @property
+    def is_quiet(self) -> bool:
+        return self._kernel.durable.is_quiet
+
+    def moment(self) -> object | None:
+        """A turn of the event loop in which we have written nothing. Another process may write in it: its write was
+        not done when this turn's requests were sent."""
+        if self._turns is None or self._turns.number == 0:
+            return None
+        return self._turns.number, self._kernel.workspace.files.changes
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
         answer = await self._dispatch(path, dict(arguments or {}))

@@ -11,7 +11,7 @@ from kernel.faults.calls import current_call
 from kernel.faults.plan import Rule
 from kernel.faults.points import STATIC, Moment, host_point
 from kernel.faults.trigger import AnswerDropped, DiskRefused, FaultInjected, Trigger, deeds
-from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable
+from kernel.host.base import Host, HostApiError, HostHttpError, HostUnavailable, near
 from kernel.host.records import keep_records
 from kernel.host.streams import closing_stream
 from kernel.workspace.records import Record
@@ -29,6 +29,16 @@ class FaultyHost:
         self._host = host
         self._trigger = trigger
         self._calls = 0
+
+    @property
+    def is_quiet(self) -> bool:
+        inner = near(self._host)
+        return self._trigger.plan.is_empty and inner is not None and inner.is_quiet
+
+    def moment(self) -> object | None:
+        """None while a plan is in force: each look at a file is a host call that may be struck."""
+        inner = near(self._host)
+        return inner.moment() if inner is not None and self._trigger.plan.is_empty else None
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
         return await self._around(path, lambda: self._host.call(path, arguments))

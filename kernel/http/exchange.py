@@ -29,7 +29,7 @@ from kernel.wire import Headers
 _END_OF_HEAD: Final = re.compile(rb"\n\r?\n")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 _BAD_ESCAPE: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_NOT_CACHED: Final = frozenset({"authorization", "cookie", "x-auth-token", "proxy-authorization"})
+_NOT_CACHED: Final = frozenset({"cookie", "x-auth-token", "proxy-authorization"})
 _TLS_HANDSHAKE: Final = 0x16
 # A request line begins with a token: waiting for more of anything else is pointless.
 _FIRST_BYTE_MIN: Final = 0x21
@@ -144,6 +144,8 @@ class Wire:
         """
         assert self.is_body_complete, "the last body was not read"
         buffer = self._buffer
+        if not buffer:
+            return None
         while buffer.startswith(b"\r\n"):  # RFC 9112 2.2: empty lines before a request are ignored
             del buffer[:2]
         found = _END_OF_HEAD.search(buffer, self._searched_bytes, HEAD_BYTES_MAX)

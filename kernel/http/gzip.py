@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from kernel.wire import EVENT_STREAM, Headers, Response
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from functools import lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from kernel.http.exchange import Head
 from kernel.http.guard import HostGuard, OriginGuard
+from kernel.http.limits import HEAD_CACHE_ENTRIES_MAX
 from kernel.wire import Answer, Exchange, Handler, Response, Route, StreamResponse, WebSocketResponse
 
 # What the server is given: a head in, a route or an answer that needs no body out.
@@ -60,9 +63,16 @@ class Router:
         self._hosts = hosts or HostGuard()
         self._origins = origins or OriginGuard()
         self._otherwise = otherwise
+        self._resolve_again = lru_cache(maxsize=HEAD_CACHE_ENTRIES_MAX)(self._resolve)
 
     def resolve(self, head: Head) -> Route | Answer:
         """The route that answers ``head``, or the answer itself where no handler is needed."""
+        # Routes and the Host guard never change; which pages may come is a setting.
+        if head.is_cacheable and "origin" not in head.headers:
+            return self._resolve_again(head)
+        return self._resolve(head)
+
+    def _resolve(self, head: Head) -> Route | Answer:
         refusal = self._hosts.refusal(head.authority)
         if refusal is not None:
             return refusal

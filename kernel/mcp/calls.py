@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
+import msgspec
 from outcome import Error, Outcome, Value
 
 from kernel.clock import Clock
@@ -28,7 +28,7 @@ from kernel.mcp.sessions import Session
 from kernel.tools.service import Caller, Prepared, Refused, ToolResult, ToolService
 from scheduler.admission import DuplicateKey, QueueFull
 from scheduler.scheduler import Scheduler
-from scheduler.ticket import RequestCancelled, Ticket
+from scheduler.ticket import Lane, RequestCancelled, Ticket
 
 logger: Final = logging.getLogger(__name__)
 
@@ -50,8 +50,7 @@ class TaskStore(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct, eq=False):
     """One request on its way, in either era."""
 
     request_id: RequestId
@@ -195,10 +194,22 @@ class ToolCalls:
             ticket.check_cancelled()
             self._complete(call, result)
             return None
+        if prepared.is_immediate and self._scheduler.can_start(prepared.lane):
+            await self._perform_here(call, prepared, prepared.lane, ticket)
+            return ticket
         self._scheduler.submit(
             ticket, prepared.lane, self._work(call, prepared), on_answer=self._delivery(call, prepared)
         )
         return ticket
+
+    async def _perform_here(self, call: Call, prepared: Prepared, lane: Lane, ticket: Ticket) -> None:
+        """The lane is free and the work waits for nothing: a task of its own would cost more than all of it."""
+        try:
+            result = await self._scheduler.perform_inline(ticket, lane, self._work(call, prepared))
+        except Exception as error:
+            self._deliver(call, Error(error), prepared)
+        else:
+            self._tell(call, result)
 
     def _work(self, call: Call, prepared: Prepared) -> Callable[[Ticket], Any]:
         async def work(ticket: Ticket) -> ToolResult:
@@ -251,12 +262,7 @@ class ToolCalls:
 
     def _deliver(self, call: Call, outcome: Outcome[ToolResult], prepared: Prepared | None = None) -> None:
         if isinstance(outcome, Value):
-            recorded = outcome.value.recorded
-            if recorded is None or recorded.is_done:
-                self._complete(call, outcome.value)
-            else:
-                # The run has ended and its slot is free: only this answer waits for its statistics (R211).
-                recorded.when_written(partial(self._complete, call, outcome.value))
+            self._tell(call, outcome.value)
             return
         assert isinstance(outcome, Error)
         error = outcome.error
@@ -273,6 +279,13 @@ class ToolCalls:
             call.fail(error)
         else:
             call.crash(error)
+
+    def _tell(self, call: Call, result: ToolResult) -> None:
+        if result.recorded is None or result.recorded.is_done:
+            self._complete(call, result)
+        else:
+            # The run has ended and its slot is free: only this answer waits for its statistics (R211).
+            result.recorded.when_written(partial(self._complete, call, result))
 
     def _refuse(self, call: Call, error: ToolError, prepared: Prepared | None = None) -> None:
         self._complete(call, self._service.error_result(error, prepared))

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import msgspec
 import trio
 from msgspec import UNSET
 
@@ -42,53 +43,24 @@ class ClientRefused(Exception):
     """The client answered a request of ours with an error, not at all, or cannot be asked."""
 
 
-class PostChannel:
+class PostChannel(msgspec.Struct, eq=False):
     """One request's channel. ``takes_events`` False: everything but the answer is dropped."""
 
-    __slots__ = (
-        "_answer",
-        "_events",
-        "_progress",
-        "_waiter",
-        "capabilities",
-        "input_responses",
-        "is_impatient",
-        "is_watched",
-        "log_level",
-        "on_finish",
-        "progress_token",
-        "request_state",
-        "session",
-        "status",
-        "takes_events",
-    )
-
-    def __init__(
-        self,
-        *,
-        takes_events: bool,
-        capabilities: Mapping[str, Any],
-        progress_token: int | str | None = None,
-        log_level: str | None = None,
-        session: Session | None = None,
-        input_responses: Any = UNSET,
-        request_state: Any = None,
-    ) -> None:
-        self.takes_events = takes_events
-        self.capabilities = capabilities
-        self.progress_token = progress_token
-        self.log_level = log_level
-        self.session = session
-        self.input_responses = input_responses
-        self.request_state = request_state
-        self._events: deque[bytes] = deque()
-        self._answer: bytes | None = None
-        self._waiter: trio.lowlevel.Task | None = None
-        self._progress: float | None = None
-        self.on_finish: Callable[[], None] | None = None
-        self.status = 200  # what the answer travels with as long as it travels alone
-        self.is_watched = False
-        self.is_impatient = False
+    takes_events: bool
+    capabilities: Mapping[str, Any]
+    progress_token: int | str | None = None
+    log_level: str | None = None
+    session: Session | None = None
+    input_responses: Any = UNSET
+    request_state: Any = None
+    on_finish: Callable[[], None] | None = None
+    status: int = 200  # what the answer travels with as long as it travels alone
+    is_watched: bool = False
+    is_impatient: bool = False
+    _events: deque[bytes] | None = None  # most calls say nothing but their answer
+    _answer: bytes | None = None
+    _waiter: trio.lowlevel.Task | None = None
+    _progress: float | None = None
 
     # --- the producer's side ---
 
@@ -156,6 +128,8 @@ class PostChannel:
 
     def _push(self, message: dict[str, Any]) -> None:
         # A client that does not read loses notifications, never its answer.
+        if self._events is None:
+            self._events = deque()
         if self.takes_events and self._answer is None and len(self._events) < EVENTS_BUFFERED_MAX:
             self._events.append(sse_event(message))
             self._wake()
@@ -192,15 +166,14 @@ class PostChannel:
         """Until there is something to send, or until the sweep asks for a change of manner."""
         if self.has_news:
             return
-
         # One waiter, one wake-up: an Event would cost every call twice as much.
-        def leave(_raise_cancel: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
-            self._waiter = None
-            return trio.lowlevel.Abort.SUCCEEDED
-
         assert self._waiter is None, "the connection waits once"
         self._waiter = trio.lowlevel.current_task()
-        await trio.lowlevel.wait_task_rescheduled(leave)
+        await trio.lowlevel.wait_task_rescheduled(self._leave)
+
+    def _leave(self, _raise_cancel: trio.lowlevel.RaiseCancelT) -> trio.lowlevel.Abort:
+        self._waiter = None
+        return trio.lowlevel.Abort.SUCCEEDED
 
     async def produce(self, writer: StreamWriter) -> None:
         """Write everything, keep-alives in silence, and the answer last. Raises ClientGone."""

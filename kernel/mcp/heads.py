@@ -39,7 +39,12 @@ class Head(msgspec.Struct, frozen=True):
 
 
 def read_head(headers: Headers) -> Head:
-    """The routing part of ``headers``. Memoised over routing headers only: no credential is kept."""
+    """The routing part of ``headers``, worked out once for heads that are the same byte by byte, and once for those
+    that differ in other headers only (a trace id, a cookie)."""
+    return headers.derived(_routing_part)
+
+
+def _routing_part(headers: Headers) -> Head:
     return _plan(
         tuple(item for item in headers.items if item[0] in _PLANNED or item[0].startswith(PARAMETER_PREFIX)),
     )

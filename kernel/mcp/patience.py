@@ -22,15 +22,17 @@ class Patience:
     def __init__(self) -> None:
         self._since: dict[PostChannel, float] = {}
         self._arrived: trio.Event | None = None
+        self._now = 0.0  # as of the last sweep: nobody here needs it better than a tick
 
     def __len__(self) -> int:
         return len(self._since)
 
     def enter(self, channel: PostChannel) -> None:
-        self._since[channel] = trio.current_time()
         if self._arrived is not None:
+            self._now = trio.current_time()
             self._arrived.set()
             self._arrived = None
+        self._since[channel] = self._now
 
     def leave(self, channel: PostChannel) -> None:
         self._since.pop(channel, None)
@@ -42,7 +44,8 @@ class Patience:
                 self._arrived = trio.Event()
                 await self._arrived.wait()
             await trio.sleep(_TICK_S)
-            self._sweep(trio.current_time())
+            self._now = trio.current_time()
+            self._sweep(self._now)
 
     def _sweep(self, now: float) -> None:
         for channel, since in self._since.items():

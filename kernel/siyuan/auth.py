@@ -95,7 +95,7 @@ def cookie_value(headers: Headers, name: str) -> str | None:
 
 # --- tokens ------------------------------------------------------------------------------------------------------
 def _by_token(request: Request, rules: AccessRules) -> Grant | Response | None:
-    token = _header_token(request.headers.get("authorization") or "")
+    token = request.headers.derived(_header_token)
     if token:
         return Grant(is_admin=True) if _is_same(token, rules.token) else refused("Auth failed [header: Authorization]")
     if "token=" in request.query:
@@ -105,7 +105,8 @@ def _by_token(request: Request, rules: AccessRules) -> Grant | Response | None:
     return None
 
 
-def _header_token(value: str) -> str:
+def _header_token(headers: Headers) -> str:
+    value = headers.get("authorization") or ""
     for scheme in _TOKEN_SCHEMES:
         if value.startswith(scheme):
             return value[len(scheme) :]
@@ -119,24 +120,39 @@ def _is_same(given: str, expected: str) -> bool:
 # --- without an access code ----------------------------------------------------------------------------------------
 def _comes_from_here(request: Request, *, judges_origin: bool) -> bool:
     headers = request.headers
-    forwarded_host = headers.get("x-forwarded-host")
-    origin = headers.get("origin")
     return (
         is_local_name(request.peer)
-        and is_local_name(client_address(request))
-        and not (judges_origin and origin and not is_local_origin(origin))
-        and not (forwarded_host and not _is_local_authority(forwarded_host))
+        and headers.derived(_is_sent_from_here)
+        and not (judges_origin and headers.derived(_is_from_foreign_page))
     )
+
+
+def _is_sent_from_here(headers: Headers) -> bool:
+    """Whether no proxy says otherwise."""
+    reported = headers.derived(_reported_address)
+    forwarded_host = headers.get("x-forwarded-host")
+    return (reported is None or is_local_name(reported)) and not (
+        forwarded_host and not _is_local_authority(forwarded_host)
+    )
+
+
+def _is_from_foreign_page(headers: Headers) -> bool:
+    origin = headers.get("origin")
+    return bool(origin) and not is_local_origin(str(origin))
 
 
 def client_address(request: Request) -> str:
     """The address a proxy reports, leftmost first; the peer's own where the report is not all addresses."""
+    return request.headers.derived(_reported_address) or request.peer
+
+
+def _reported_address(headers: Headers) -> str | None:
     for name in ("x-forwarded-for", "x-real-ip"):
-        value = request.headers.get(name)
+        value = headers.get(name)
         reported = [part.strip() for part in value.split(",")] if value else []
         if reported and all(_is_address(part) for part in reported):
             return reported[0]
-    return request.peer
+    return None
 
 
 @lru_cache(maxsize=256)

@@ -5,6 +5,7 @@ HTTP (``http_api.py``) and the embedded host (``kernel.host.embedded``) both com
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -66,12 +67,15 @@ MOVES_FOLDERS: Final = frozenset(
     ]
 )
 EMPTY: Final = RawAnswer(200, (), b"")
+# What a handler that need not wait returns: looked at first, for asking whether a thing can be awaited costs more.
+_AT_ONCE: Final = frozenset({dict, list, str, int, bool, type(None), Envelope, RawAnswer})
 
 
 class UnknownRoute(LookupError):
     """No such endpoint in the kernel, or one that is not emulated: 404 text, as the kernel answers."""
 
 
+@functools.cache
 def handlers() -> dict[str, ApiHandler]:
     """Every emulated endpoint: path → handler. Each family module in ``kernel.siyuan.api`` brings its HANDLERS."""
     from kernel.siyuan import api
@@ -125,7 +129,7 @@ def storage_failure(error: StorageError) -> Envelope:
 async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:
     try:
         result = handler(call)
-        if inspect.isawaitable(result):
+        if type(result) not in _AT_ONCE and inspect.isawaitable(result):
             result = await _awaited(result)
     except ApiError as error:
         return Envelope(error.code, error.message, error.data)

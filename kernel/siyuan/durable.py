@@ -2,7 +2,8 @@
 
 Group commit. A call that finds nothing on its way leads the next batch; calls that come while a batch is being
 written share the one after it. Batches are written by one thread at a time. Records (``kernel.workspace.records``)
-pass beside them in a thread of their own, so that nobody's statistics wait for anybody's fsync.
+pass beside them, at once while nothing else is written, else in a thread of their own: nobody's statistics wait for
+anybody's fsync.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
+from kernel.siyuan.limits import RECORDS_INLINE_BYTES_MAX
 from kernel.workspace.files import Files, StorageError
 
 if TYPE_CHECKING:
@@ -54,8 +56,14 @@ class Durable:
         self._reload = reload
         self._limiter: trio.CapacityLimiter | None = None
         self._run = run or self._run_in_thread
+        self._has_threads = run is None
         self._next: _Group | None = None
         self._running: _Group | None = None
+
+    @property
+    def is_quiet(self) -> bool:
+        """Nothing is pending and nothing is being written: ``settle`` would return at once."""
+        return self._running is None and not self._files.has_pending
 
     async def settle(self) -> None:
         """Wait until everything written so far is durable. Not cancellable: the write happens anyway.
@@ -89,6 +97,12 @@ class Durable:
             StorageError: the disk refused.
         """
         batch = self._files.record_batch(records)
+        size_bytes = sum(len(record.content) for record in records)
+        if self._has_threads and self.is_quiet and size_bytes <= RECORDS_INLINE_BYTES_MAX:
+            # A few bytes for the page cache, and no sync of ours under way that could hold them up: handing them to
+            # a thread would cost more than writing them, and every call waits for this.
+            batch.write()
+            return
         with trio.CancelScope(shield=True):
             await self._run(batch)
         if self._files.has_pending and len(batch.records) < len(records):

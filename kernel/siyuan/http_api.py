@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 import trio
+from msgspec.structs import replace
 
 from kernel.http.gzip import ENCODING, VARY, compressed, wants_gzip
 from kernel.siyuan import api_calls, broadcast_routes, dav_routes, login, plugin_routes, push_socket, statics
@@ -64,6 +64,7 @@ class KernelSurface:
             kernel.workspace.conf.values["accessAuthCode"] = kernel.options.access_code
         self._workspace_name = PurePath(kernel.workspace.files.absolute("")).name
         self._seal = SessionSeal(_cookie_key(kernel))
+        self._rules = AccessRules("", "", self._workspace_name, self._seal)
         self._login = login.Login(kernel, self._seal)
         self._table = SurfaceTable(
             [
@@ -103,13 +104,11 @@ class KernelSurface:
         return None if grant.is_admin else _FORBIDDEN
 
     def _access_rules(self) -> AccessRules:
-        conf = self._kernel.workspace.conf
-        return AccessRules(
-            token=conf.token,
-            access_code=str(conf.values.get("accessAuthCode") or ""),
-            workspace_name=self._workspace_name,
-            seal=self._seal,
-        )
+        conf, rules = self._kernel.workspace.conf, self._rules
+        token, access_code = conf.token, str(conf.values.get("accessAuthCode") or "")
+        if token != rules.token or access_code != rules.access_code:
+            rules = self._rules = AccessRules(token, access_code, self._workspace_name, self._seal)
+        return rules
 
     def _guarded(self, route: SurfaceRoute) -> Handler:
         async def handle(exchange: Exchange) -> Answer:

@@ -42,3 +42,6 @@ PLUGIN_TOOLS_MAX: Final = 256
 PLUGIN_TOOLS_BYTES_MAX: Final = 1024 * 1024
 # What a tool reads of one file, and how many entries it walks.
 TOOL_FILE_BYTES_MAX: Final = 64 * 1024 * 1024
+
+# Records up to this size are written by the event loop itself while no sync is under way.
+RECORDS_INLINE_BYTES_MAX: Final = 64 * 1024

@@ -6,6 +6,7 @@ and a write without strict mode run behind the commit boundary, a strict write g
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +18,7 @@ from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.faults.calls import CallFacts, current_call
-from kernel.host.base import Host, HostError, HostHttpError
+from kernel.host.base import Host, HostError, HostHttpError, near
 from kernel.host.budget import ReadBudget
 from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
@@ -77,7 +78,10 @@ class Tools:
         self.files = PluginFiles(parts.default_level)
         self.statistics = Statistics(parts.host, parts.clock, transport=parts.transport)
         self._surface: tuple[tuple[Any, ...], str] | None = None
-        self._candidates = Candidates()
+        own: dict[str, Any] = {"statistics": self.statistics, "candidates": Candidates(), "shorten": self._shorten}
+        # The application goes on filling in parts until it serves; theirs come first.
+        self._parts_of_handlers = ChainMap(parts.more, own)
+        self._near = near(parts.host)
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Keep the statistics, until cancelled. Without it each call writes its own, in its lane."""
@@ -213,8 +217,15 @@ class Tools:
             lane,
             call.policy.is_mutation,
             confirmation(call),
-            state={"asked": call, "configuration": configuration},
+            self._is_immediate(call),
+            {"asked": call, "configuration": configuration},
         )
+
+    def _is_immediate(self, call: Asked) -> bool:
+        """A read that waits for nothing but the host, and a host that has everything at hand."""
+        handling = HANDLERS.get(call.action.key)
+        is_short = handling is not None and handling.is_immediate and call.policy.is_read and not call.is_app
+        return is_short and self._near is not None and self._near.is_quiet
 
     async def _count_refusal(self, tool: str, action: str, code: str) -> None:
         started = self.statistics.began(tool, action)
@@ -254,7 +265,8 @@ class Tools:
         try:
             configuration = await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
-            if call.action.key in HANDLERS and not configuration.is_enabled(call.action):
+            is_new = configuration is not prepared.state["configuration"]
+            if is_new and call.action.key in HANDLERS and not configuration.is_enabled(call.action):
                 raise ToolError("action_disabled", f"{call.action.key} was switched off.", hint="List the tools again.")
             context = await self._context(call, configuration, ticket, caller)
             payload = await self._run(call, context, ticket)
@@ -287,10 +299,14 @@ class Tools:
             host_retries=not parts.retries_reads,
         )
         permissions = await self.files.permissions(parts.host)
-        more = {"statistics": self.statistics, "candidates": self._candidates, **parts.more}
-        if parts.coordinator is not None:
-            more.setdefault("shorten", parts.coordinator.shorten)
-        return ToolContext(host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=more)
+        return ToolContext(
+            host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=self._parts_of_handlers
+        )
+
+    def _shorten(self, digest: str) -> str:
+        """Digests for people are short ones of the common pool (R55); without a pool they stay whole."""
+        coordinator = self.parts.coordinator
+        return digest if coordinator is None else coordinator.shorten(digest)
 
     async def _run(self, call: Asked, context: ToolContext, ticket: Ticket) -> Any:
         handling = HANDLERS.get(call.action.key) or APP_HANDLERS.get(call.action.key) or _forwarding(call.action.name)

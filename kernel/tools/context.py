@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from kernel.clock import Clock
 from kernel.errors import ToolError
-from kernel.host.base import Host, HostError
+from kernel.host.base import Host, HostApiError, HostError
 from kernel.ids import IdSource
 from kernel.safety.intent import Observation, Outcome
 from kernel.tools.configuration import Configuration
+from kernel.tools.failures import not_found
 from kernel.tools.permissions import Level, Permissions
 from kernel.tools.plugin_files import PluginFiles
 from kernel.tools.service import Caller
 
+# The host's code for "data indexing is in progress".
+_INDEXING: Final = 3
 RefreshKind = Literal["reloadProtyle", "reloadFiletree", "reloadIcon", "reloadTag", "reloadAttributeView"]
 
 
@@ -120,13 +123,27 @@ class ToolContext:
             HostApiError: the host does not know the block.
             ToolError: resolution_error, where its answer names no notebook.
         """
-        info = await self.call("/api/block/getBlockInfo", id=block_id)
+        info = await self._asked_info(block_id)
         box = str((info or {}).get("box") or "")
         if not box:
             raise ToolError("resolution_error", f"Block {block_id} could not be found in a notebook.")
         self._notebook_of[block_id] = box
         self._root_of[block_id] = str(info.get("rootID") or block_id)
         return dict(info)
+
+    async def _asked_info(self, block_id: str) -> Any:
+        try:
+            return await self.call("/api/block/getBlockInfo", id=block_id)
+        except HostApiError as error:
+            # A host that was asked for unknown blocks a moment ago says "indexing" of every other one, too.
+            if error.api_code != _INDEXING or await self.call("/api/block/checkBlockExist", id=block_id):
+                raise
+            raise not_found(f"Content block with id [{block_id}] not found", "block_not_found") from error
+
+    async def require_notebook(self, notebook: str) -> None:
+        """Raises ToolError (notebook_not_found) unless the host lists it, open or closed."""
+        if all(row.get("id") != notebook for row in await self.notebooks()):
+            raise not_found(f"There is no notebook {notebook}.", "notebook_not_found", hint="List the notebooks.")
 
     async def checked_roots(self, block_ids: Iterable[str]) -> tuple[str, ...]:
         """The documents of these blocks, each once, in order; blocks that are not found are left out."""
@@ -177,15 +194,19 @@ class Handling:
     confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
     # What its arguments alone refuse: before a confirmation, a lane, a preflight, the ledger. Raises ToolError.
     admits: Callable[[Arguments], None] | None = None
+    # It waits for nothing but the host, and only for what a host answers out of its memory.
+    is_immediate: bool = False
 
 
 def on_notebook(level: Level, *names: str) -> Guard:
-    """The notebooks named by these arguments allow ``level``."""
+    """The notebooks named by these arguments allow ``level``; what is to be written to is there, too."""
 
     async def guard(context: ToolContext, arguments: Arguments) -> None:
         for name in names:
             if notebook := arguments.get(name):
                 await context.require(notebook, level)
+                if level is not Level.READ:
+                    await context.require_notebook(notebook)
 
     return guard
 

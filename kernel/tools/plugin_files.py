@@ -31,9 +31,12 @@ class PluginFiles:
     def __init__(self, default_level: Level) -> None:
         self._default_level = default_level
         self._changing = trio.Lock()
-        # What was read last: the same bytes mean the same settings, and are not parsed again.
+        # What was read last: the same bytes mean the same settings, and are not parsed again; in the same moment they
+        # are not even read again.
         self._configuration: tuple[bytes | None, bytes | None, Configuration] | None = None
+        self._configuration_moment: object | None = None
         self._permissions: tuple[bytes | None, Permissions] | None = None
+        self._permissions_moment: object | None = None
 
     async def configuration(self, host: Host) -> Configuration:
         """The settings now.
@@ -41,16 +44,14 @@ class PluginFiles:
         Raises:
             ToolError: the file is there and unreadable; nothing runs on guessed switches.
         """
-        tools, http = await host.read_file(TOOLS_FILE), await host.read_file(HTTP_FILE)
-        known = self._configuration
-        if known is not None and known[0] == tools and known[1] == http:
+        known, moment = self._configuration, _moment(host)
+        if known is not None and moment is not None and moment == self._configuration_moment:
             return known[2]
-        try:
-            configuration = read_configuration(tools, http)
-        except ConfigurationUnreadable as error:
-            raise refusal(f"The plugin's settings cannot be read: {error}.", hint="Repair mcpToolsConfig.") from error
-        self._configuration = tools, http, configuration
-        return configuration
+        tools, http = await host.read_file(TOOLS_FILE), await host.read_file(HTTP_FILE)
+        if known is None or known[0] != tools or known[1] != http:
+            known = self._configuration = (tools, http, _configuration_in(tools, http))
+        self._configuration_moment = moment
+        return known[2]
 
     async def permissions(self, host: Host) -> Permissions:
         """The permissions now (R206).
@@ -58,18 +59,14 @@ class PluginFiles:
         Raises:
             ToolError: the file is there and unreadable; nothing is allowed on a guess.
         """
-        content = await host.read_file(PERMISSIONS_FILE)
-        known = self._permissions
-        if known is not None and known[0] == content:
+        known, moment = self._permissions, _moment(host)
+        if known is not None and moment is not None and moment == self._permissions_moment:
             return known[1]
-        try:
-            permissions = read_permissions(content, self._default_level)
-        except PermissionsUnreadable as error:
-            raise refusal(
-                f"The notebook permissions cannot be read: {error}.", hint="Repair notebookPermissions."
-            ) from error
-        self._permissions = content, permissions
-        return permissions
+        content = await host.read_file(PERMISSIONS_FILE)
+        if known is None or known[0] != content:
+            known = self._permissions = (content, _permissions_in(content, self._default_level))
+        self._permissions_moment = moment
+        return known[1]
 
     async def set_permission(self, host: Host, notebook: str, level: Level) -> None:
         async with self._changing:
@@ -83,3 +80,24 @@ class PluginFiles:
             settings = copy.deepcopy(dict(configuration.raw))  # the snapshot of running calls stays as it is
             change(settings)
             await host.write_file(TOOLS_FILE, json.dumps(settings, ensure_ascii=False, indent=2).encode())
+
+
+def _configuration_in(tools: bytes | None, http: bytes | None) -> Configuration:
+    try:
+        return read_configuration(tools, http)
+    except ConfigurationUnreadable as error:
+        raise refusal(f"The plugin's settings cannot be read: {error}.", hint="Repair mcpToolsConfig.") from error
+
+
+def _permissions_in(content: bytes | None, default_level: Level) -> Permissions:
+    try:
+        return read_permissions(content, default_level)
+    except PermissionsUnreadable as error:
+        raise refusal(
+            f"The notebook permissions cannot be read: {error}.", hint="Repair notebookPermissions."
+        ) from error
+
+
+def _moment(host: Host) -> object | None:
+    look = getattr(host, "moment", None)  # ``near(host)``, in the time that every call has for it
+    return None if look is None else look()

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from kernel.canonical import digest
 from kernel.errors import ToolError
@@ -26,8 +27,7 @@ HELP: Final = "help"
 EXTENSION: Final = "extension"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(msgspec.Struct, frozen=True):
     """A call that may go on. ``submitted``: the safety fields as they came."""
 
     tool: Tool

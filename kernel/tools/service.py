@@ -6,8 +6,10 @@ One tool call is: ``prepare`` (arguments, switches, confirmation need; takes no 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import msgspec
 
 if TYPE_CHECKING:
     from kernel.errors import ToolError
@@ -28,8 +30,7 @@ class Channel(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """Who calls, as far as the protocol tells."""
 
     era: Era
@@ -39,7 +40,7 @@ class Caller:
     has_form_elicitation: bool = False
     has_apps: bool = False
     transport: str = "kernel"
-    channel: Channel | None = field(default=None, compare=False, repr=False)
+    channel: Channel | None = None
 
 
 class Recorded(Protocol):
@@ -53,8 +54,7 @@ class Recorded(Protocol):
         ...
 
 
-@dataclass(slots=True)
-class ToolResult:
+class ToolResult(msgspec.Struct):
     """A tools/call result before it is dressed for an era."""
 
     content: list[dict[str, Any]]
@@ -73,8 +73,7 @@ class Confirmation:
     operation: str  # digest of tool, action and canonical arguments: what a requestState is bound to
 
 
-@dataclass(slots=True)
-class Prepared:
+class Prepared(msgspec.Struct):
     """A call that may go on. ``lane`` None: it is answered at once (help)."""
 
     tool: str
@@ -83,8 +82,10 @@ class Prepared:
     lane: Lane | None
     is_mutation: bool
     confirmation: Confirmation | None = None
+    # Nothing that it does now has to wait for anything: it may run in its caller's task if its lane is free.
+    is_immediate: bool = False
     # Whatever call.py wants to carry from prepare to perform.
-    state: dict[str, Any] = field(default_factory=dict)
+    state: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Refused(Exception):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -37,13 +37,14 @@ EVENTS_FILE: Final = PLUGIN_FOLDER + "puppyEvents.json"
 ANALYTICS_FILE: Final = PLUGIN_FOLDER + "analytics.jsonl"
 # The mascot's own calls earn nothing: it would pay for looking into its purse.
 _UNPAID_TOOL: Final = "mascot"
-_SIZE_HINTS: Final = ((0, "0"), (200, "0-200"), (1000, "200-1K"), (5000, "1K-5K"), (20_000, "5K-20K"))
+_SIZE_BOUNDS: Final = (0, 200, 1000, 5000, 20_000)
+_SIZE_HINTS: Final = ("0", "0-200", "200-1K", "1K-5K", "5K-20K", "20K+")
 _encode: Final = msgspec.json.Encoder().encode
+_encode_lines: Final = msgspec.json.Encoder().encode_lines
 _log: Final = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Balance:
+class Balance(msgspec.Struct, frozen=True):
     """``puppyStats.json``."""
 
     total_calls: int = 0
@@ -51,8 +52,7 @@ class Balance:
     last_action: str | None = None
 
 
-@dataclass(slots=True)
-class Started:
+class Started(msgspec.Struct, eq=False):
     """A call that has begun."""
 
     tool: str
@@ -62,15 +62,12 @@ class Started:
     sweeps: int = 0
 
 
-class Recorded:
+class Recorded(msgspec.Struct, eq=False):
     """What one call waits for. Done when its write has returned, well or badly, or when the bound is over."""
 
-    __slots__ = ("_tell", "is_done", "noted")
-
-    def __init__(self, noted: float) -> None:
-        self.noted = noted  # Trio's clock
-        self.is_done = False
-        self._tell: list[Callable[[], None]] = []
+    noted: float  # Trio's clock, as of the last sweep
+    is_done: bool = False
+    _tell: list[Callable[[], None]] = []
 
     def when_written(self, tell: Callable[[], None]) -> None:
         """Call ``tell`` (synchronously, once) when it is done: now, or by whoever ends the write."""
@@ -99,16 +96,41 @@ class Recorded:
             await event.wait()
 
 
-@dataclass(slots=True)
-class _Change:
+class _Event(msgspec.Struct):
+    """What a display shows of a call."""
+
+    seq: int
+    tool: str
+    action: str
+    status: str
+    ts: int  # Unix milliseconds
+
+
+class _Line(_Event, omit_defaults=True, kw_only=True, rename="camel"):
+    """One line of analytics: how the call of an event ended."""
+
+    duration_ms: int
+    error_code: str = ""
+    param_keys: list[str]
+    result_size_hint: str
+    transport: str
+
+
+class _Shown(_Event, rename="camel"):
+    """What ``puppyEvents.json`` holds: the last event, and the purse after it."""
+
+    total_calls: int
+    balance: int
+
+
+class _Change(msgspec.Struct, eq=False):
     """One waiting change. ``balance`` turns the purse into the new one (ValueError: it stays as it was)."""
 
     recorded: Recorded
     balance: Callable[[Balance], Balance] | None = None
-    event: dict[str, Any] | None = None
-    line: dict[str, Any] | None = None
+    event: _Event | None = None  # a _Line, where analytics get one too
     error: ValueError | None = None
-    after: Balance = field(default_factory=Balance)
+    after: Balance = Balance()
 
 
 class Statistics:
@@ -128,7 +150,11 @@ class Statistics:
         self._runs = False
         self._work = trio.lowlevel.ParkingLot()  # the writer, while nothing waits
         self._calls = trio.lowlevel.ParkingLot()  # the sweep, while nothing runs or waits
+        self._is_writer_parked = False
+        self._is_sweep_parked = False
+        self._now = 0.0  # Trio's clock, looked at by the sweep only: calls need no better
         self._last_seq = 0
+        self._known: tuple[bytes | None, Balance] | None = None  # the purse as it was last read
 
     # --- a call ---
 
@@ -136,18 +162,27 @@ class Statistics:
         """Note that a call begins. Synchronous."""
         started = Started(tool, action, parameters, self._clock.now())
         self._running[id(started)] = started
-        self._calls.unpark()
+        self._wake_sweep()
         return started
 
     def ended(self, started: Started, *, is_error: bool, code: str = "", size: int = 0, earns: bool = True) -> Recorded:
         """Note how it ended. Synchronous; the call's answer waits for what is returned. A refused call earns nothing."""
         self._running.pop(id(started), None)
-        status = "error" if is_error else "success"
-        event = self._event(started, status)
-        change = _Change(Recorded(trio.current_time()), event=event, line=self._line(started, event, code, size))
-        if earns and started.tool != _UNPAID_TOOL:
-            change.balance = _earned
-        return self._append(change)
+        now_ms = self._clock.wall_ms()
+        line = _Line(
+            self._next_seq(now_ms),
+            started.tool,
+            started.action,
+            "error" if is_error else "success",
+            now_ms,
+            duration_ms=round((self._clock.now() - started.began) * 1000),
+            error_code=code,
+            param_keys=list(started.parameters),
+            result_size_hint=_size_hint(size),
+            transport=self._transport,
+        )
+        pays = earns and started.tool != _UNPAID_TOOL
+        return self._append(_Change(Recorded(self._now), _earned if pays else None, line))
 
     async def settle(self, recorded: Recorded) -> None:
         """Return when the write that holds it has returned."""
@@ -161,7 +196,7 @@ class Statistics:
         """The purse, after everything that was noted before."""
         if self._waiting or self._written:
             await self.flush()
-        return _read_balance(await self._host.read_file(STATS_FILE))
+        return await self._stored_balance()
 
     async def spend(self, cost: int, label: str) -> Balance:
         """Pay, if the purse allows it; the balance after it.
@@ -175,7 +210,7 @@ class Statistics:
                 raise ValueError(f"balance {before.balance} is less than {cost}")
             return Balance(before.total_calls, before.balance - cost, label)
 
-        change = _Change(Recorded(trio.current_time()), balance=pay)
+        change = _Change(Recorded(self._now), balance=pay)
         await self.settle(self._append(change))
         if change.error is not None:
             raise change.error
@@ -197,6 +232,7 @@ class Statistics:
                 nursery.start_soon(self._sweep_forever)
                 while True:
                     if not self._waiting:
+                        self._is_writer_parked = True
                         await self._work.park()
                     await self.flush()
         finally:
@@ -206,18 +242,27 @@ class Statistics:
     async def flush(self) -> None:
         """Write everything that waits now, in one write. Whoever comes meanwhile shares the next one."""
         with trio.move_on_after(STATISTICS_ABANDONED_AFTER_S, shield=True):
-            async with self._writer:
+            # No checkpoint where nobody holds it: every call's answer waits for this.
+            if self._writer.locked():
+                await self._writer.acquire()
+            else:
+                self._writer.acquire_nowait()
+            try:
                 if self._waiting:
                     await self._write()
+            finally:
+                self._writer.release()
 
     async def _sweep_forever(self) -> None:
         while True:
             if not (self._running or self._waiting or self._written):
+                self._is_sweep_parked = True
                 await self._calls.park()
             await trio.sleep(STATISTICS_SWEEP_S)
+            self._now = trio.current_time()
             self._show_running()
             # Calls do not wait for ever for a store that hangs; their changes stay where they are.
-            late = trio.current_time() - STATISTICS_S_MAX
+            late = self._now - STATISTICS_S_MAX
             self._release([one for one in [*self._written, *self._waiting] if one.recorded.noted <= late])
 
     def _show_running(self) -> None:
@@ -226,14 +271,23 @@ class Statistics:
         for started in self._running.values():
             started.sweeps += 1
         if new:
-            event = self._event(new[-1], "running")
-            self._append(_Change(Recorded(trio.current_time()), event=event))
+            youngest, now_ms = new[-1], self._clock.wall_ms()
+            event = _Event(self._next_seq(now_ms), youngest.tool, youngest.action, "running", now_ms)
+            self._append(_Change(Recorded(self._now), event=event))
 
     def _append(self, change: _Change) -> Recorded:
         self._waiting.append(change)
-        self._work.unpark()
-        self._calls.unpark()
+        if self._is_writer_parked:
+            self._is_writer_parked = False
+            self._work.unpark()
+        self._wake_sweep()
         return change.recorded
+
+    def _wake_sweep(self) -> None:
+        if self._is_sweep_parked:
+            self._is_sweep_parked = False
+            self._now = trio.current_time()
+            self._calls.unpark()
 
     async def _write(self) -> None:
         # Taken once: whatever becomes of the write, no change is ever applied again.
@@ -251,18 +305,27 @@ class Statistics:
 
     async def _records(self, changes: Sequence[_Change]) -> list[Record]:
         records = []
-        before = _read_balance(await self._host.read_file(STATS_FILE))
+        before = await self._stored_balance()
         balance = self._applied(before, changes)
         if balance is not before:
             records.append(Record(STATS_FILE, self._balance_file(balance)))
-        lines = [_encode(change.line) for change in changes if change.line is not None]
+        lines = [change.event for change in changes if isinstance(change.event, _Line)]
         if lines:
-            records.append(Record(ANALYTICS_FILE, b"\n".join(lines) + b"\n", ANALYTICS_FILE_BYTES_MAX))
-        event = next((change for change in reversed(changes) if change.event is not None), None)
-        if event is not None and event.event is not None:
-            shown = {**event.event, "totalCalls": event.after.total_calls, "balance": event.after.balance}
+            records.append(Record(ANALYTICS_FILE, _encode_lines(lines), ANALYTICS_FILE_BYTES_MAX))
+        last = next((change for change in reversed(changes) if change.event is not None), None)
+        if last is not None and last.event is not None:
+            event, after = last.event, last.after
+            shown = _Shown(
+                event.seq, event.tool, event.action, event.status, event.ts, after.total_calls, after.balance
+            )
             records.append(Record(EVENTS_FILE, _encode(shown)))
         return records
+
+    async def _stored_balance(self) -> Balance:
+        content = await self._host.read_file(STATS_FILE)
+        if self._known is None or self._known[0] != content:
+            self._known = (content, _read_balance(content))
+        return self._known[1]
 
     def _applied(self, balance: Balance, changes: Sequence[_Change]) -> Balance:
         for change in changes:
@@ -281,20 +344,10 @@ class Statistics:
 
     # --- what is written ---
 
-    def _event(self, started: Started, status: str) -> dict[str, Any]:
-        # Strictly increasing, even inside one millisecond.
-        now_ms = self._clock.wall_ms()
+    def _next_seq(self, now_ms: int) -> int:
+        """Strictly increasing, even inside one millisecond."""
         self._last_seq = max(now_ms, self._last_seq + 1)
-        return {"seq": self._last_seq, "tool": started.tool, "action": started.action, "status": status, "ts": now_ms}
-
-    def _line(self, started: Started, event: Mapping[str, Any], code: str, size: int) -> dict[str, Any]:
-        line = {**event, "durationMs": round((self._clock.now() - started.began) * 1000)}
-        if code:
-            line["errorCode"] = code
-        line["paramKeys"] = list(started.parameters)
-        line["resultSizeHint"] = _size_hint(size)
-        line["transport"] = self._transport
-        return line
+        return self._last_seq
 
     def _balance_file(self, balance: Balance) -> bytes:
         content: dict[str, Any] = {
@@ -326,4 +379,4 @@ def _read_balance(content: bytes | None) -> Balance:
 
 
 def _size_hint(size: int) -> str:
-    return next((hint for bound, hint in _SIZE_HINTS if size <= bound), "20K+")
+    return _SIZE_HINTS[bisect_left(_SIZE_BOUNDS, size)]

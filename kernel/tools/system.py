@@ -122,11 +122,11 @@ async def perform_sync(context: ToolContext, arguments: Arguments) -> Written:
 
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "system.workspace_info": Handling(workspace_info),
-    "system.network": Handling(network),
+    "system.workspace_info": Handling(workspace_info, is_immediate=True),
+    "system.network": Handling(network, is_immediate=True),
     "system.conf": Handling(conf),
-    "system.get_version": Handling(get_version),
-    "system.get_current_time": Handling(get_current_time),
+    "system.get_version": Handling(get_version, is_immediate=True),
+    "system.get_current_time": Handling(get_current_time, is_immediate=True),
     "system.notify": Handling(notify),
     "system.perform_sync": Handling(perform_sync),
 }

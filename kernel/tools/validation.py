@@ -29,7 +29,7 @@ def validated(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
         ArgumentsInvalid: with one problem per fault, in the order of the row.
     """
     business = {name: value for name, value in arguments.items() if name not in CALL_ARGUMENTS}
-    problems = list(_resolve_aliases(action, business))
+    problems = list(_resolve_aliases(action, business)) if action.aliases else []
     known = business if action.keeps_unknown else _only_known(action, business)
     for argument in action.arguments:
         if argument.name in known:
@@ -60,16 +60,13 @@ def _resolve_aliases(action: Action, business: dict[str, Any]) -> Iterator[Probl
 
 
 def _only_known(action: Action, business: Mapping[str, Any]) -> dict[str, Any]:
-    known = {argument.name for argument in action.arguments}
-    # The target of an alias is known even where only the alias is shown.
-    known.update(action.aliases.values())
+    known = action.known
     return {name: value for name, value in business.items() if name in known}
 
 
 def _with_defaults(action: Action, business: dict[str, Any]) -> dict[str, Any]:
-    for argument in action.arguments:
-        if "default" in argument.schema and argument.name not in business:
-            business[argument.name] = argument.schema["default"]
+    for name, value in action.defaults:
+        business.setdefault(name, value)
     return business
 
 

@@ -220,7 +220,7 @@ async def test_a_key_in_flight_is_refused_until_it_is_answered() -> None:
 
 
 async def test_a_work_that_never_waits_runs_in_its_callers_task_without_a_checkpoint() -> None:
-    def work(ticket: Ticket) -> object:
+    async def work(ticket: Ticket) -> object:
         assert scheduler.statistics().reads.running == 1
         assert ticket.state is TicketState.RUNNING
         return trio.lowlevel.current_task()
@@ -239,9 +239,13 @@ async def test_an_inline_work_queues_when_its_lane_is_full() -> None:
         await settled()
         heard: list[object] = []
 
+        async def work(ticket: Ticket) -> int:
+            return ticket.number
+
         async def call() -> None:
             with scheduler.admit() as ticket:
-                heard.append(await scheduler.perform_inline(ticket, Lane.READ, lambda ticket: ticket.number))
+                assert not scheduler.can_start(Lane.READ)
+                heard.append(await scheduler.perform_inline(ticket, Lane.READ, work))
 
         nursery.start_soon(call)
         await settled()
@@ -252,7 +256,7 @@ async def test_an_inline_work_queues_when_its_lane_is_full() -> None:
 
 
 async def test_an_inline_work_may_fail() -> None:
-    def work(_ticket: Ticket) -> None:
+    async def work(_ticket: Ticket) -> None:
         raise ValueError("from the work")
 
     seen: list[TraceEvent] = []
@@ -265,15 +269,18 @@ async def test_an_inline_work_may_fail() -> None:
 
 
 async def test_an_inline_work_that_cancels_itself_is_cancelled() -> None:
+    async def work(_ticket: Ticket) -> object:
+        return scheduler.cancel("s", 1)
+
     async with open_scheduler() as scheduler:
         with pytest.raises(RequestCancelled), scheduler.admit(1, session="s") as ticket:
-            await scheduler.perform_inline(ticket, Lane.READ, lambda _ticket: scheduler.cancel("s", 1))
+            await scheduler.perform_inline(ticket, Lane.READ, work)
         assert ticket.is_cancelled
         assert scheduler.statistics().in_flight == 0
 
 
 async def test_a_crash_of_an_inline_work_frees_its_slot() -> None:
-    def work(_ticket: Ticket) -> None:
+    async def work(_ticket: Ticket) -> None:
         raise KeyboardInterrupt
 
     async with open_scheduler() as scheduler:

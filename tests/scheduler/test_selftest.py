@@ -41,10 +41,10 @@ def cancelled_waiter_stays_in_the_queue(patch: pytest.MonkeyPatch) -> None:
 
 
 def cancelled_run_keeps_its_slot_for_ever(patch: pytest.MonkeyPatch) -> None:
-    def end_run(self: Scheduler, ticket: Ticket, result: Outcome[Any] | None) -> None:
+    def end_run(self: Scheduler, ticket: Ticket, *, is_done: bool) -> None:
         if ticket.is_cancelled:
             return
-        original(self, ticket, result)
+        original(self, ticket, is_done=is_done)
 
     original = Scheduler._end_run
     patch.setattr(Scheduler, "_end_run", end_run)
@@ -63,9 +63,9 @@ def cancel_frees_the_slot_while_the_host_is_busy(patch: pytest.MonkeyPatch) -> N
             self._let_go(ticket)
         return outcome
 
-    def end_run(self: Scheduler, ticket: Ticket, result: Outcome[Any] | None) -> None:
+    def end_run(self: Scheduler, ticket: Ticket, *, is_done: bool) -> None:
         if not freed.pop(ticket, False):
-            original_end(self, ticket, result)
+            original_end(self, ticket, is_done=is_done)
 
     freed: dict[Ticket, bool] = {}
     original_init, original_cancel, original_end = Scheduler.__init__, Scheduler.cancel_ticket, Scheduler._end_run

@@ -49,10 +49,19 @@ class Action:
     notes: tuple[str, ...] = ()
     # Keeps foreign arguments until validation, so that a removed one gets a helpful error.
     keeps_unknown: bool = False
+    # Derived: ``tool.name``; what its arguments may be called; what fills in for the ones that are left out.
+    key: str = field(init=False, compare=False, repr=False)
+    known: frozenset[str] = field(init=False, compare=False, repr=False)
+    defaults: tuple[tuple[str, Any], ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def key(self) -> str:
-        return f"{self.tool}.{self.name}"
+    def __post_init__(self) -> None:
+        names = [argument.name for argument in self.arguments]
+        # The target of an alias is known even where only the alias is shown.
+        known = frozenset([*names, *self.aliases.values()])
+        schemas = [(argument.name, argument.schema) for argument in self.arguments]
+        defaults = tuple((name, schema["default"]) for name, schema in schemas if "default" in schema)
+        for name, value in (("key", f"{self.tool}.{self.name}"), ("known", known), ("defaults", defaults)):
+            object.__setattr__(self, name, value)
 
     def argument(self, name: str) -> Argument | None:
         return next((argument for argument in self.arguments if argument.name == name), None)
@@ -68,9 +77,14 @@ class Tool:
     actions: tuple[Action, ...]
     # First lines of guidance in its description and help.
     guidance: tuple[str, ...] = ()
+    _by_name: Mapping[str, Action] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # The first of a name, should there be two.
+        object.__setattr__(self, "_by_name", {action.name: action for action in reversed(self.actions)})
 
     def action(self, name: str) -> Action | None:
-        return next((action for action in self.actions if action.name == name), None)
+        return self._by_name.get(name)
 
 
 class ToolTable:
