@@ -53,6 +53,7 @@ async def carrier(context: ToolContext, av_id: str, block_id: str | None = None)
             context.memo[key] = shown
             return shown
         if block_id:
+            await database(context, av_id)
             raise ToolError(
                 "av_owner_stale", f"Block {block_id} does not show database {av_id}.", hint="Leave blockID out."
             )

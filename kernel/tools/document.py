@@ -202,7 +202,7 @@ async def doc_to_heading(context: ToolContext, arguments: Arguments) -> Written:
 
 async def _guard_by_path(context: ToolContext, arguments: Arguments, level: Level) -> None:
     """A document named by notebook and storage path exists, and its notebook allows this."""
-    await context.require(arguments["notebook"], level)
+    await on_notebook(level, "notebook")(context, arguments)
     await context.call("/api/filetree/getHPathByPath", notebook=arguments["notebook"], path=arguments["path"])
 
 
@@ -243,7 +243,7 @@ async def _guard_move(context: ToolContext, arguments: Arguments) -> None:
             await context.require_block(block_id, Level.WRITE)
         await _guard_place(context, arguments["toID"])
     else:
-        await context.require(arguments["toNotebook"], Level.WRITE)
+        await on_notebook(Level.WRITE, "toNotebook")(context, arguments)
         await _guard_paths(context, arguments["fromPaths"], Level.WRITE)
 
 

@@ -19,6 +19,7 @@ SOFT_TYPES: Final = frozenset(
 _TRANSLATED: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"notebook \[.*\] not found"), "notebook_not_found"),
     (re.compile(r"block not found(?: \[.*\])?"), "block_not_found"),
+    (re.compile(r"Content block with id \[.*\] not found"), "block_not_found"),
     (re.compile(r"(?:attribute )?view not found"), "av_not_found"),
 )
 _HINTS: Final[Mapping[str, str]] = {

@@ -13,8 +13,8 @@ from kernel.host.limits import IMAGE_BYTES_EXTRA
 from kernel.host.scoped import ScopedHost
 from kernel.safety.intent import Observation, Outcome
 from kernel.tools import file_snapshot, file_templates
-from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block
-from kernel.tools.failures import refusal
+from kernel.tools.context import Arguments, Guard, Handling, ToolContext, Written, on_block
+from kernel.tools.failures import not_found, refusal
 from kernel.tools.fs_paths import document
 from kernel.tools.limits import IMAGE_BYTES_MAX, INLINE_EXPORT_BYTES_MAX
 from kernel.tools.permissions import Level
@@ -273,11 +273,20 @@ async def delete_asset(context: ToolContext, arguments: Arguments) -> Written:
     return Written({"success": True, "path": (data or {}).get("path") or arguments["path"]})
 
 
-async def _guard_asset(context: ToolContext, arguments: Arguments) -> None:
-    """The host removes whatever the path names, inside its workspace or not: only assets are let through."""
-    path = unquote(arguments["path"]).removeprefix("/").removeprefix("data/")
-    if not path.startswith("assets/") or ".." in path.split("/") or path == "assets/":
-        raise refusal(f"{arguments['path']} is no asset.", "path_not_in_workspace", reason="path_not_in_workspace")
+def _guard_asset(argument: str) -> Guard:
+    """An asset that is there. The host takes whatever the path names, inside its workspace or not."""
+
+    async def guard(context: ToolContext, arguments: Arguments) -> None:
+        named = arguments[argument]
+        path = unquote(named).removeprefix("/").removeprefix("data/")
+        if not path.startswith("assets/") or ".." in path.split("/") or path == "assets/":
+            raise refusal(f"{named} is no asset.", "path_not_in_workspace", reason="path_not_in_workspace")
+        for one in dict.fromkeys((path, named.removeprefix("/").removeprefix("data/"))):
+            if await context.host.read_file(f"/data/{one}") is not None:
+                return
+        raise not_found(f"There is no asset {named}.", hint="search.search_assets finds assets.")
+
+    return guard
 
 
 _READ: Final = on_block(Level.READ, "id")
@@ -295,8 +304,8 @@ HANDLERS: Final[dict[str, Handling]] = {
     "file.read_image": Handling(read_image),
     "file.get_image_ocr_text": Handling(get_image_ocr_text),
     "file.remove_unused_assets": Handling(remove_unused_assets),
-    "file.rename_asset": Handling(rename_asset),
-    "file.delete_asset": Handling(delete_asset, _guard_asset),
+    "file.rename_asset": Handling(rename_asset, _guard_asset("oldPath")),
+    "file.delete_asset": Handling(delete_asset, _guard_asset("path")),
     **file_templates.HANDLERS,
     **file_snapshot.HANDLERS,
 }

@@ -150,6 +150,11 @@ async def render(context: ToolContext, arguments: Arguments) -> Any:
     return await context.call("/api/template/render", id=arguments["id"], path=path, preview=arguments.get("preview"))
 
 
+async def _guard_there(context: ToolContext, arguments: Arguments) -> None:
+    """A template that is to be changed or removed is there."""
+    await _text(context, relative_path(arguments["path"]))
+
+
 async def _guard_path(context: ToolContext, arguments: Arguments) -> None:
     relative_path(arguments["path"])
 
@@ -158,8 +163,8 @@ HANDLERS: Final[dict[str, Handling]] = {
     "file.list_templates": Handling(list_templates),
     "file.read_template": Handling(read_template),
     "file.create_template": Handling(create_template, _guard_path, confirms=create_confirms),
-    "file.update_template": Handling(update_template, _guard_path),
-    "file.delete_template": Handling(delete_template, _guard_path),
+    "file.update_template": Handling(update_template, _guard_there),
+    "file.delete_template": Handling(delete_template, _guard_there),
     "file.save_doc_as_template": Handling(save_doc_as_template, on_block(Level.READ, "id")),
     "file.render": Handling(render),
 }

@@ -182,7 +182,14 @@ async def remove_card(context: ToolContext, arguments: Arguments) -> Written:
 
 
 async def _guard_remove(context: ToolContext, arguments: Arguments) -> None:
-    """Cards of blocks that are gone may be removed; cards of blocks that are there need the right to."""
+    """Cards of blocks that are gone may be removed; cards of blocks that are there need the right to. No card at all is
+    nothing to remove."""
+    found = await context.call("/api/riff/getRiffCardsByBlockIDs", blockIDs=arguments["blockIDs"]) or {}
+    deck = arguments["deckID"] or BUILTIN_DECK
+    attributes = await context.call("/api/attr/batchGetBlockAttrs", ids=arguments["blockIDs"]) or {}
+    has_card = any(row.get("riffCardID") for row in found.get("blocks") or [])
+    if not has_card and not any(deck in str(one.get(_DECKS) or "") for one in attributes.values()):
+        raise refusal(f"None of these blocks has a card in deck {deck}.", "not_found", hint="List the cards.")
     for block_id in arguments["blockIDs"]:
         if await context.call("/api/block/checkBlockExist", id=block_id):
             await context.require_block(block_id, Level.DELETE)

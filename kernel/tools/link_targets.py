@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kernel.tools import markdown_input, ordering
-from kernel.tools.context import FILETREE, Arguments, ToolContext, Written
+from kernel.tools.context import FILETREE, Arguments, ToolContext, Written, on_notebook
 from kernel.tools.failures import refusal
 from kernel.tools.ordering import Child, Place
 from kernel.tools.permissions import Level
@@ -96,4 +96,6 @@ async def _create(context: ToolContext, place: Place, row: dict[str, Any], text:
 
 async def guard(context: ToolContext, arguments: Arguments) -> None:
     writes = arguments["mode"] == "create" and arguments.get("dryRun") is not True
-    await context.require(arguments["notebook"], Level.WRITE if writes else Level.READ)
+    await on_notebook(Level.WRITE if writes else Level.READ, "notebook")(context, arguments)
+    if writes and arguments["parentId"] != arguments["notebook"]:
+        await context.require_block(arguments["parentId"], Level.WRITE)

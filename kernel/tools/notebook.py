@@ -10,7 +10,7 @@ import trio
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError
 from kernel.safety.intent import Outcome
-from kernel.tools.context import FILETREE, ICONS, Arguments, Handling, ToolContext, Written, on_notebook
+from kernel.tools.context import FILETREE, ICONS, Arguments, Handling, ToolContext, Written, both, on_notebook
 from kernel.tools.failures import refusal
 from kernel.tools.limits import NOTEBOOK_OPENING_WAITS_S
 from kernel.tools.permissions import LEVELS, Level, spelled
@@ -149,6 +149,10 @@ def child_document(notebook: str, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+async def _guard_known(context: ToolContext, arguments: Arguments) -> None:
+    await context.require_notebook(arguments["notebook"])
+
+
 _READ: Final = on_notebook(Level.READ, "notebook")
 _WRITE: Final = on_notebook(Level.WRITE, "notebook")
 _DELETE: Final = on_notebook(Level.DELETE, "notebook")
@@ -156,13 +160,13 @@ _DELETE: Final = on_notebook(Level.DELETE, "notebook")
 HANDLERS: Final[dict[str, Handling]] = {
     "notebook.list": Handling(list_notebooks),
     "notebook.create": Handling(create, confirms=create_confirms),
-    "notebook.set_open_state": Handling(set_open_state, _READ),
+    "notebook.set_open_state": Handling(set_open_state, both(_READ, _guard_known)),
     "notebook.remove": Handling(remove, _DELETE),
     "notebook.rename": Handling(rename, _WRITE),
     "notebook.get_conf": Handling(get_conf, _READ),
     "notebook.set_conf": Handling(set_conf, _WRITE),
     "notebook.set_icon": Handling(set_icon, _WRITE),
     "notebook.get_permissions": Handling(get_permissions),
-    "notebook.set_permission": Handling(set_permission),
+    "notebook.set_permission": Handling(set_permission, _guard_known),
     "notebook.get_child_docs": Handling(get_child_docs, _READ),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kernel.tools.context import TAGS, Arguments, Guard, Handling, ToolContext, Written
+from kernel.tools.failures import not_found
 from kernel.tools.permissions import Level
 
 
@@ -28,15 +29,18 @@ async def remove(context: ToolContext, arguments: Arguments) -> Written:
 
 
 def _guard(level: Level, argument: str) -> Guard:
-    """Every notebook that has the tag (or one below it) allows ``level``."""
+    """There is the tag, or one below it, and every notebook that has one allows ``level``."""
 
     async def guard(context: ToolContext, arguments: Arguments) -> None:
-        label = str(arguments[argument])
-        quoted = label.replace("'", "''").replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        label = str(arguments[argument]).strip("#")
+        quoted = label.replace("'", "''")
+        # The kernel's SQL reader knows no ESCAPE, so no pattern is used for the label.
         rows = await context.sql(
             "SELECT DISTINCT box FROM spans WHERE type LIKE '%tag%' AND "
-            f"(content = '{label.replace(chr(39), chr(39) * 2)}' OR content LIKE '{quoted}/%' ESCAPE '\\') LIMIT 1024"
+            f"(content = '{quoted}' OR instr(content, '{quoted}/') = 1) LIMIT 1024"
         )
+        if not rows:
+            raise not_found(f"No block carries the tag {label}.", hint="List the tags.")
         for row in rows:
             await context.require(str(row.get("box")), level)
 

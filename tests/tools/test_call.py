@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from kernel.errors import ToolError
+from kernel.host.base import HostApiError
 from kernel.safety.intent import CommitGate, Intent, Outcome
 from kernel.tools.configuration import PERMISSIONS_FILE, PLUGIN_FOLDER, TOOLS_FILE
 from kernel.tools.permissions import Level
@@ -231,10 +232,24 @@ async def test_soft_mode_hands_over_what_the_caller_can_correct() -> None:
 
 
 async def test_the_hosts_refusal_is_told_in_its_own_words() -> None:
-    async with open_world(FakeHost({"/api/block/getBlockInfo": unknown()})) as world:
+    refusal = HostApiError(-1, "the tree is being moved")
+    async with open_world(FakeHost({"/api/block/getBlockInfo": refusal})) as world:
         error = ((await world.call("block", action="info", id=BLOCK)).structured or {})["error"]
         assert (error["type"], error["tool"], error["action"]) == ("api_error", "block", "info")
-        assert error["message"].startswith("SiYuan API error: -1 - ")
+        assert error["message"] == "SiYuan API error: -1 - the tree is being moved"
+
+
+@pytest.mark.parametrize(
+    ("code", "is_there", "expected"),
+    [(-1, False, "block_not_found"), (3, False, "block_not_found"), (3, True, "api_error")],
+)
+async def test_a_block_that_the_host_does_not_know_is_not_found(code: int, is_there: bool, expected: str) -> None:
+    """A host that was asked for unknown blocks a moment ago says of every other one that it is indexing."""
+    words = "Content block with id [x] not found" if code == -1 else "Data indexing is in progress."
+    answers = {"/api/block/getBlockInfo": HostApiError(code, words), "/api/block/checkBlockExist": is_there}
+    async with open_world(FakeHost(answers)) as world:
+        error = ((await world.call("block", action="info", id=BLOCK)).structured or {})["error"]
+        assert error["code"] == expected
 
 
 async def test_a_failing_store_of_statistics_costs_nothing() -> None:

@@ -49,6 +49,8 @@ _TEXTS: Final[Mapping[str, str]] = MappingProxyType(
         "icon": "1f4d4",
     }
 )
+# Values of open shapes whose members depend on each other.
+_WHOLE: Final[Mapping[str, Any]] = MappingProxyType({"filters": [{"column": ID, "operator": "="}]})
 _PLAIN: Final[Mapping[str, Any]] = MappingProxyType({"boolean": True, "array": [], "object": {}})
 
 
@@ -68,6 +70,8 @@ def also_needed() -> Mapping[str, str]:
 
 
 def _value(name: str, schema: Schema) -> Any:
+    if name in _WHOLE:
+        return _WHOLE[name]
     if "enum" in schema:
         return schema["enum"][0]
     if "anyOf" in schema:
