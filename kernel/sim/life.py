@@ -6,10 +6,10 @@ stand the clock, the ids, the disk, the threads (work runs inline, with a checkp
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import trio
 
@@ -31,6 +31,9 @@ _SETTINGS: Final = Settings(workspace=WORKSPACE, has_emulator_controls=True, def
 # Told of each host call before and after: (path, arguments), then the token it returned and how the call ended.
 HostBegins = Callable[[str, object], Any]
 HostEnds = Callable[[Any, bool], None]
+T = TypeVar("T")
+_PUT_FILE: Final = "/api/file/putFile"
+_UPLOAD: Final = "/api/asset/upload"
 
 
 class WatchedHost(EmbeddedHost):
@@ -41,13 +44,24 @@ class WatchedHost(EmbeddedHost):
         self._begins, self._ends, self._latency = begins, ends, latency
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
+        return await self._watched(path, arguments, lambda: super(WatchedHost, self).call(path, arguments))
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        write = super().write_file
+        await self._watched(_PUT_FILE, {"path": path}, lambda: write(path, content))
+
+    async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
+        upload = super().upload_asset
+        return await self._watched(_UPLOAD, {"path": name}, lambda: upload(directory, name, content))
+
+    async def _watched(self, path: str, arguments: object, send: Callable[[], Awaitable[T]]) -> T:
         latency_s = self._latency()
         if latency_s:
             await trio.sleep(latency_s)
         token = self._begins(path, arguments) if is_write(path) else None
         is_done = False
         try:
-            answer = await super().call(path, arguments)
+            answer = await send()
             is_done = True
             return answer
         except Crashed:

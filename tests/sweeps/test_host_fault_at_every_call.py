@@ -1,0 +1,108 @@
+"""A fault at every host call of every write action: refused, unreachable, or its answer lost after the effect.
+
+Whatever the host does, the call ends in a result that is true: "nothing attempted" means that nothing was written, and
+the same call with the same request id never writes what was written before.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from kernel.errors import ERRORS
+from kernel.faults.plan import Rule
+from kernel.sim.life import inline_threads
+from kernel.tools.registry import ACTIONS, Action
+from scheduler.testing import controlled_order
+from tests.sweeps.calls import WRITES, code_of, open_kernel
+from tests.sweeps.notes import base
+from tests.tools.test_promises import effect
+
+CALLS_MAX = 500
+FAULTS: dict[str, dict[str, Any]] = {
+    "refused": {"point": "host.before:*", "do": "fail"},
+    "unreachable": {"point": "host.before:*", "do": "drop"},
+    "lost": {"point": "host.after:*", "do": "drop"},
+    "broken": {"point": "host.after:*", "do": "fail", "status": 502},
+}
+FEW = ("block.update", "document.create", "av.set_cells")
+
+
+async def struck(action: Action, fault: str, nth: int, clean: list[str]) -> bool:
+    """One run with a fault at the nth call; whether there was one."""
+    async with open_kernel() as kernel:
+        arguments = await kernel.prepared(action)
+        kernel.writes.clear()
+        kernel.app.trigger.plan.extend([Rule(**FAULTS[fault], nth=nth, tool=action.tool, action=action.name)])
+        told = await kernel.call(action, arguments, "modern")
+        has_struck = kernel.app.trigger.plan.struck("") > 0
+        kernel.app.trigger.plan.clear()
+        await kernel.rest()
+        code = code_of(told)
+        assert code == "" or code in ERRORS
+        assert len(kernel.writes) <= len(clean), "more was written than without a fault"
+        if "requestId" in arguments:
+            await judge_retry(kernel, action, arguments, told, len(clean))
+        elif told.get("writeAttempted") is False:
+            assert kernel.writes == []
+        return has_struck
+
+
+async def judge_retry(kernel: Any, action: Action, arguments: dict[str, Any], told: dict[str, Any], most: int) -> None:
+    """The same call again, the host well."""
+    before = len(kernel.writes)
+    was_attempted = told.get("writeAttempted")
+    if code_of(told):
+        assert isinstance(was_attempted, bool), told
+    if was_attempted is False:
+        assert before == 0, f"{code_of(told)}: nothing attempted, yet written: {kernel.writes}"
+    again = await kernel.call(action, arguments, "modern")
+    await kernel.rest()
+    if not code_of(told):
+        assert again["safety"]["replayed"] is True
+        for name in ("requestId", "transactionState", "previousHash", "resultHash"):
+            assert again["safety"].get(name) == told["safety"].get(name), name
+    if was_attempted is not False or not code_of(told):
+        assert len(kernel.writes) == before, "a replay has written"
+    assert len(kernel.writes) <= most
+
+
+async def sweep(action: Action, fault: str) -> None:
+    async with open_kernel() as kernel:
+        arguments = await kernel.prepared(action)
+        kernel.writes.clear()
+        await kernel.call(action, arguments, "modern")
+        await kernel.rest()
+        clean = list(kernel.writes)
+    for nth in range(1, CALLS_MAX):
+        try:
+            if not await struck(action, fault, nth, clean):
+                return
+        except BaseException as error:
+            error.add_note(f"{action.key}, {fault}, host call {nth}; without a fault it writes {clean}")
+            raise
+    raise AssertionError("the call never ends")
+
+
+def run(key: str, fault: str) -> None:
+    base()
+    with inline_threads(), controlled_order(random.Random(key)):
+        trio.run(partial(sweep, ACTIONS[key], fault), clock=MockClock(autojump_threshold=0))
+
+
+@pytest.mark.parametrize("key", FEW)
+def test_an_answer_lost_at_every_host_call_of(key: str) -> None:
+    run(key, "lost")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("key", [action.key for action in WRITES])
+def test_a_fault_at_every_host_call_of_any_write(key: str, fault: str) -> None:
+    assert effect(ACTIONS[key]).name != "READ"
+    run(key, fault)
