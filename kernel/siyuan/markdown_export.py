@@ -17,7 +17,7 @@ from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.context import MarkdownError
 from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.refs import ref_text
-from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, front_matter
+from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, exported_tree, front_matter
 from kernel.workspace.render.export_links import Place, referred_ids
 from kernel.workspace.search import SQL, SearchQuery, SearchSettings, search
 from kernel.workspace.stamps import is_stamp
@@ -54,6 +54,9 @@ class MarkdownExport:
 
     def markdown(self, document: Document, node: Node, options: ExportOptions) -> str:
         return export_markdown(document.root, node, options, self.sources())
+
+    def tree(self, document: Document, node: Node, options: ExportOptions) -> Node:
+        return exported_tree(document.root, node, options, self.sources())
 
     def front_matter(self, root: Node) -> str:
         return front_matter(root, self._instant)
@@ -99,7 +102,7 @@ class MarkdownExport:
             view_table=lambda node: view_table(workspace, node),
             place_of=self._place,
             annotation_page=self._annotation_page,
-            parse=self._parsed,
+            parse=self.parsed,
         )
 
     def _node(self, block_id: str) -> Node | None:
@@ -110,7 +113,7 @@ class MarkdownExport:
         entry = self.kernel.workspace.blocks.entry_of(block_id)
         return Place(entry.id, entry.hpath, entry.id == block_id) if entry is not None else None
 
-    def _parsed(self, markdown: str) -> list[Node]:
+    def parsed(self, markdown: str) -> list[Node]:
         try:
             return parse_markdown(markdown, context=context_of(self.kernel.workspace))
         except MarkdownError:

@@ -36,6 +36,8 @@ _EMPTY_PARAGRAPH: Final = "\u200d"
 _SUPER_BLOCK_MARKERS: Final = frozenset(
     {"NodeSuperBlockOpenMarker", "NodeSuperBlockLayoutMarker", "NodeSuperBlockCloseMarker"}
 )
+# Attributes of a document that its title does not take over.
+_DOCUMENT_ONLY: Final = ("type", "style")
 _COVER: Final = re.compile(r"background-image:\s?url\((.*)\)", re.DOTALL)
 
 
@@ -76,7 +78,20 @@ class ExportSources:
 
 def export_markdown(root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> str:
     """The Markdown of a document (``block`` is ``root``) or of one block of it, without front matter."""
-    return _Export(root, block, options, sources).markdown()
+    copy = exported_tree(root, block, options, sources)
+    style = MarkdownStyle(
+        has_super_block_braces=False,
+        has_span_attributes=False,
+        normalizes_tasks=True,
+        has_image_tags=options.has_image_tags,
+        root=copy,
+    )
+    return std_markdown(copy, style) + "\n"
+
+
+def exported_tree(root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> Node:
+    """A copy of a document, or of one block of it, changed into what an export can say."""
+    return _Export(root, block, options, sources).tree()
 
 
 def front_matter(root: Node, instant: Callable[[str], str]) -> str:
@@ -124,7 +139,7 @@ class _Export:
         for child in shown:
             self.copy.append(child.clone())
 
-    def markdown(self) -> str:
+    def tree(self) -> Node:
         options, copy = self.options, self.copy
         Embeds(self.sources.query, options.embed_mode, options.heading_embed_mode).resolve(copy)
         self._links_become_refs()
@@ -146,14 +161,7 @@ class _Export:
         if options.def_ids and options.ref_mode == REF_FOOTNOTE:
             document = self.sources.place_of(self.source.id) or Place(self.source.id, "/", is_document=True)
             tie(copy, document, options.def_ids, self.sources.place_of, self._link_text)
-        style = MarkdownStyle(
-            has_super_block_braces=False,
-            has_span_attributes=False,
-            normalizes_tasks=True,
-            has_image_tags=options.has_image_tags,
-            root=copy,
-        )
-        return std_markdown(copy, style) + "\n"
+        return copy
 
     # --- references ------------------------------------------------------------------------------------------
     def _links_become_refs(self) -> None:
@@ -254,7 +262,10 @@ class _Export:
     # --- head and last touches -------------------------------------------------------------------------------
     def _prepend_title(self) -> None:
         title = unescaped_attribute(self.copy.properties.get("title", ""))
-        heading = Node("NodeHeading", fields={"HeadingLevel": 1}, children=[Node("NodeText", data=title)])
+        text = Node("NodeText", data=title)
+        properties = {name: value for name, value in self.copy.properties.items() if name not in _DOCUMENT_ONLY}
+        fields = {"HeadingLevel": 1}
+        heading = Node("NodeHeading", id=self.copy.id, properties=properties, fields=fields, children=[text])
         self.copy.insert(0, heading)
 
     def _prepend_cover(self) -> None:

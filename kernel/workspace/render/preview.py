@@ -1,0 +1,492 @@
+"""[core] The preview of an export: its Markdown, read once more, as HTML with the attributes of the blocks.
+
+What an export says is printed as kramdown, so that the marks in its texts count, and parsed again; footnotes, which the
+notes themselves do not have, are taken out of the text here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kernel.workspace.markdown.entities import unescape
+from kernel.workspace.nodes import BLOCK_TYPES, LIST_ORDERED, LIST_TASK
+from kernel.workspace.render.dom import DRAWN_LANGUAGES
+from kernel.workspace.render.html_tokens import sanitized_tokens
+from kernel.workspace.render.inlines import NEWLINE_ESCAPE, ZERO_WIDTH, is_cjk, is_in_cell, mark_text, mark_types
+from kernel.workspace.render.kramdown import render_kramdown
+from kernel.workspace.render.sanitize import sanitize_address, sanitize_media
+from kernel.workspace.render.std_markdown import CALLOUT_DEFAULTS, code_language, task_mark
+from kernel.workspace.render.tables import table_rows
+from kernel.workspace.tree import Node
+
+Parse = Callable[[str], list[Node]]
+_FOOTNOTE: Final = re.compile(r"\[\^([^\]\s]+)\]")
+_DEFINITION: Final = re.compile(r"^\[\^([^\]\s]+)\]:[ \t]*", re.MULTILINE)
+_ATTRIBUTE_LIST: Final = re.compile(r"^\{: [^\n]*\}\n?", re.MULTILINE)
+_ALIGNMENTS: Final[dict[int, str]] = {1: "left", 2: "center", 3: "right"}
+_NOT_ON_TABLES: Final = ("id", "caption", "updated", "colgroup")
+_ICON: Final = (
+    '<span class="protyle-action protyle-icons"><span class="protyle-icon protyle-icon--only">'
+    '<svg class="svg"><use xlink:href="#iconMore"></use></svg></span></span>'
+)
+
+
+def render_preview(exported: Node, parse: Parse, new_id: Callable[[], str]) -> str:
+    """The HTML of an exported tree (``export.exported_tree``). ``parse`` reads Markdown, ``[]`` where it cannot."""
+    for node in exported.walk():
+        if node.type in BLOCK_TYPES and not node.id:
+            node.id = new_id()
+    definitions: list[tuple[str, list[Node]]] = []
+    for node in list(exported.walk()):
+        if node.type == "NodeFootnotesRef":
+            node.type, node.data = "NodeText", f"[{node.data}]"
+        elif node.type == "NodeFootnotesDef":
+            body = render_kramdown(Node("NodeDocument", children=list(node.children)), mode="textmark")
+            definitions.append((node.data.removeprefix("^"), parse(body)))
+    for node in list(exported.children):
+        if node.type == "NodeFootnotesDefBlock":
+            node.detach()
+    blocks = parse(_ready(exported))
+    return _Preview(_with_own_footnotes(blocks, definitions)).page()
+
+
+def _ready(exported: Node) -> str:
+    for node in exported.walk():
+        if node.type == "NodeSuperBlock":
+            node.properties = {}
+        elif node.type == "NodeHTMLBlock":
+            data = node.data.strip()
+            data = data if data.startswith("<div>") else f"<div>\n{data}"
+            node.data = data if data.endswith("</div>") else f"{data}\n</div>"
+    return render_kramdown(exported, mode="textmark")
+
+
+@dataclass(slots=True)
+class _Footnotes:
+    """Runs of definitions, each of which is a list of its own where it stands."""
+
+    definitions: list[tuple[str, list[Node]]]
+
+
+def _with_own_footnotes(blocks: list[Node], definitions: list[tuple[str, list[Node]]]) -> list[Node | _Footnotes]:
+    """The blocks, with paragraphs that the user has written as definitions made into such."""
+    page: list[Node | _Footnotes] = []
+    for block in blocks:
+        found = _DEFINITION.match(_leading_text(block)) if block.type == "NodeParagraph" else None
+        if found is None:
+            page.append(block)
+            continue
+        first = block.children[0]
+        first.data = first.data[found.end() :]
+        page.append(_Footnotes([(found[1], [block])]))
+    if definitions:
+        page.append(_Footnotes(definitions))
+    return page
+
+
+def _blocks_of(item: Node | _Footnotes) -> list[Node]:
+    return [item] if isinstance(item, Node) else [block for _, blocks in item.definitions for block in blocks]
+
+
+def _leading_text(block: Node) -> str:
+    return block.children[0].data if block.children and block.children[0].type == "NodeText" else ""
+
+
+class _Preview:
+    """One page being written; ``parts`` never end a line twice."""
+
+    def __init__(self, page: list[Node | _Footnotes]) -> None:
+        self.parts: list[str] = []
+        self.last = "\n"
+        self.items = page
+        labels = [label for one in page if isinstance(one, _Footnotes) for label, _ in one.definitions]
+        self.numbers = {label: number for number, label in enumerate(dict.fromkeys(labels), start=1)}
+        self.referred = {label for label in self.numbers if self._is_referred(label)}
+        self.shown: dict[int, int] = {}
+
+    def _is_referred(self, label: str) -> bool:
+        tops = [one for item in self.items for one in (_blocks_of(item))]
+        marks = f"[^{label}]"
+        return any(marks in below.data for top in tops for below in top.walk() if below.type == "NodeText")
+
+    def page(self) -> str:
+        for item in self.items:
+            if isinstance(item, Node):
+                self.block(item)
+            else:
+                self._definitions(item)
+        return "".join(self.parts)
+
+    def put(self, text: str) -> None:
+        if text:
+            self.parts.append(text)
+            self.last = text[-1]
+
+    def newline(self) -> None:
+        if self.last != "\n":
+            self.put("\n")
+
+    def _definitions(self, footnotes: _Footnotes) -> None:
+        self.put('<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n<ol class="footnotes-defs-ol">')
+        for label, blocks in footnotes.definitions:
+            self.put("<li>")
+            if blocks and label in self.referred:
+                anchor = Node("NodeInlineHTML", data=f'<span id="footnotes-def-{self.numbers[label]}"></span>')
+                blocks[0].insert(0, anchor)
+            for block in blocks:
+                self.block(block)
+            self.put("</li>\n")
+        self.put("</ol></div>")
+
+    # --- blocks ----------------------------------------------------------------------------------------------------
+    def block(self, node: Node) -> None:
+        writer = _BLOCKS.get(node.type)
+        if writer is not None:
+            writer(self, node)
+        else:
+            self.blocks(node)
+
+    def blocks(self, node: Node) -> None:
+        for child in node.children:
+            self.block(child)
+
+    def paragraph(self, node: Node) -> None:
+        self._line("p", node)
+
+    def heading(self, node: Node) -> None:
+        self._line(f"h{node.fields.get('HeadingLevel', 1)}", node)
+
+    def _line(self, tag: str, node: Node) -> None:
+        self.newline()
+        self.put(f"<{tag}{_attributes(node)}>")
+        self.inlines(node.children)
+        self.put(f"</{tag}>")
+        self.newline()
+
+    def quote(self, node: Node) -> None:
+        self._open_quote(node, "")
+        self.blocks(node)
+        self._close("blockquote")
+
+    def _open_quote(self, node: Node, more: str) -> None:
+        self.newline()
+        self.put(f"<blockquote{_attributes(node)}{more}>")
+        self.newline()
+
+    def _close(self, tag: str) -> None:
+        self.newline()
+        self.put(f"</{tag}>")
+        self.newline()
+
+    def callout(self, node: Node) -> None:
+        kind = str(node.fields.get("CalloutType", ""))
+        self._open_quote(node, f' data-type="callout" data-subtype="{kind}"')
+        title = str(node.fields.get("CalloutTitle", "")) or CALLOUT_DEFAULTS.get(kind, ("", kind.capitalize()))[1]
+        icon = str(node.fields.get("CalloutIcon", ""))
+        shown = f"{icon} {title}" if icon else title
+        self.put("<p>")
+        if shown.strip():
+            self.put(shown)
+            self.newline()
+        self.put("</p>")
+        self.blocks(node)
+        self._close("blockquote")
+
+    def list_block(self, node: Node) -> None:
+        first = next((child for child in node.children if child.type == "NodeListItem"), None)
+        data = (first.fields.get("ListData") if first is not None else None) or {}
+        kind = data.get("Typ", 0)
+        is_numbered = kind == LIST_ORDERED or (kind == LIST_TASK and not data.get("BulletChar"))
+        number = data.get("Num", 1)
+        start = f' start="{number}"' if is_numbered and number != 1 else ""
+        tag = "ol" if is_numbered else "ul"
+        self.newline()
+        self.put(f"<{tag}{start}{_attributes(node)}>")
+        self.newline()
+        self.blocks(node)
+        self._close(tag)
+
+    def list_item(self, node: Node) -> None:
+        marker = next((child for child in node.children if child.type == "NodeTaskListItemMarker"), None)
+        task = ""
+        if marker is not None:
+            done = " protyle-task--done" if task_mark(marker, normalizes=True) != " " else ""
+            task = f' class="protyle-task{done}"'
+        self.put(f"<li{_attributes(node)}{task}>")
+        self.blocks(node)
+        self.put("</li>")
+        self.newline()
+
+    def task_marker(self, node: Node) -> None:
+        mark = task_mark(node, normalizes=False)
+        checked = ' checked=""' if mark != " " else ""
+        self.put(f'<input{checked} disabled="" type="checkbox" data-task="{_escaped(mark)}" />')
+
+    def thematic_break(self, node: Node) -> None:
+        self.newline()
+        self.put("<hr />")
+        self.newline()
+
+    def code_block(self, node: Node) -> None:
+        self.newline()
+        language = code_language(node).partition(" ")[0]
+        code = _data_of(node, "NodeCodeBlockCode")
+        if language in DRAWN_LANGUAGES:
+            self._drawn(node, unescape(code), language)
+            return
+        self.put(f'<pre class="code-block" data-language="{_escaped(language)}"{_attributes(node)}><code class="hljs">')
+        self.put(_escaped(code))
+        self.put("</code></pre>")
+
+    def _drawn(self, node: Node, content: str, kind: str) -> None:
+        shown = _escaped(content).strip()
+        self.put(f'<div data-content="{shown}" data-subtype="{kind}"{_attributes(node)}><div spin="1"></div></div>')
+        self.newline()
+
+    def math_block(self, node: Node) -> None:
+        self.newline()
+        self._drawn(node, unescape(_data_of(node, "NodeMathBlockContent")), "math")
+
+    def raw_html(self, node: Node) -> None:
+        self.newline()
+        self.put(sanitized_tokens(node.data))
+        self.newline()
+
+    def media(self, node: Node) -> None:
+        self.put(f'<div class="iframe">{sanitize_media(node.data)}</div>')
+
+    def widget(self, node: Node) -> None:
+        self.put(f'<div class="iframe"{_attributes(node)}>{node.data}</div>')
+
+    def attribute_view(self, node: Node) -> None:
+        view, kind = node.fields.get("AttributeViewID", ""), node.fields.get("AttributeViewType", "")
+        self.newline()
+        self.put(f'<div data-type="NodeAttributeView" data-av-id="{view}" data-av-type="{kind}"></div>')
+        self.newline()
+
+    def embed(self, node: Node) -> None:
+        self.newline()
+        self.put(f'<div>"{_data_of(node, "NodeBlockQueryEmbedScript")}"</div>')
+        self.newline()
+
+    def table(self, node: Node) -> None:
+        attributes = "".join(
+            f' {name}="{value}"' for name, value in node.properties.items() if name not in _NOT_ON_TABLES
+        )
+        rows = table_rows(node)
+        styles = node.properties.get("colgroup", "|" * (len(rows[0]) - 1) if rows else "").split("|")
+        columns = "".join(f'<col style="{style}" />' if style else "<col />" for style in styles)
+        self.put(f"<table{attributes}>\n<colgroup>{columns}</colgroup><thead>")
+        for index, row in enumerate(rows):
+            self._row(row, "td" if index else "th")
+            if not index:
+                self.put("</thead><tbody>")
+        self.put("</tbody>" if len(rows) > 1 else "")
+        self.newline()
+        self.put("</table>")
+        self.newline()
+
+    def _row(self, cells: list[Node], tag: str) -> None:
+        self.put("<tr>\n")
+        for cell in cells:
+            if "fn__none" in cell.properties.get("class", ""):
+                self.inlines(cell.children)
+                continue
+            align = _ALIGNMENTS.get(int(cell.fields.get("TableCellAlign", 0) or 0))
+            shown = f' align="{align}"' if align else ""
+            self.put(f"<{tag}{shown}{_attributes(cell, has_id=False)}>")
+            self.inlines(cell.children)
+            self.put(f"</{tag}>\n")
+        self.put("</tr>\n")
+
+    # --- inline ----------------------------------------------------------------------------------------------------
+    def inlines(self, nodes: Sequence[Node]) -> None:
+        for node in _with_whole_tags(nodes):
+            writer = _INLINES.get(node.type)
+            if writer is not None:
+                writer(self, node)
+            else:
+                self.inlines(node.children)
+
+    def text(self, node: Node) -> None:
+        position = 0
+        for found in _FOOTNOTE.finditer(node.data):
+            number = self.numbers.get(found[1])
+            if number is None:
+                continue
+            self.put(_escaped(node.data[position : found.start()]))
+            position = found.end()
+            self.shown[number] = self.shown.get(number, 0) + 1
+            name = str(number) if self.shown[number] == 1 else f"{number}:{self.shown[number]}"
+            self.put(f'<sup class="footnotes-ref" id="footnotes-ref-{name}">')
+            self.put(f'<a href="#footnotes-def-{number}">{number}</a></sup>')
+        self.put(_escaped(node.data[position:]))
+
+    def line_end(self, node: Node) -> None:
+        self.put("<br />")
+        if not is_in_cell(node):
+            self.newline()
+
+    def break_tag(self, node: Node) -> None:
+        self.put("<br />")
+
+    def as_it_is(self, node: Node) -> None:
+        self.put(node.data)
+
+    def escaped(self, node: Node) -> None:
+        self.put(_escaped(node.data))
+
+    def text_mark(self, node: Node) -> None:
+        text, types = mark_text(node), mark_types(node)
+        if is_in_cell(node):
+            text = text.replace("|", "&#124;") if "code" in types else text.replace("\\|", "|")
+            text = text.replace("\n", "<br />")
+        if "tag" in types:
+            self.put(f"<em>#{text}#</em>")
+        elif "a" in types:
+            self.put(f'<a href="{node.fields.get("TextMarkAHref", "")}"{_link_attributes(node)}>{text}</a>')
+        elif "inline-memo" in types:
+            self._memo(node, text)
+        else:
+            kind = node.fields.get("TextMarkType", "")
+            self.put(f'<span data-type="{kind}"{_mark_attributes(node)}{_attributes(node, has_id=False)}>{text}</span>')
+
+    def _memo(self, node: Node, text: str) -> None:
+        self.put(text)
+        memo = str(node.fields.get("TextMarkInlineMemoContent", "")).replace(NEWLINE_ESCAPE, " ")
+        if memo:
+            self.put(f"<sup>（{memo}）</sup>" if text and is_cjk(text[-1]) else f"<sup>({memo})</sup>")
+
+    def link(self, node: Node) -> None:
+        title = _data_of(node, "NodeLinkTitle")
+        shown = f' title="{_escaped(title)}"' if title else ""
+        self.put(f'<a href="{_escaped(sanitize_address(_data_of(node, "NodeLinkDest")))}"{shown}>')
+        self.put(_escaped(_data_of(node, "NodeLinkText")))
+        self.put("</a>")
+
+    def image(self, node: Node) -> None:
+        styles = node.properties.get("style", "").split(";")
+        width = next((style for style in styles if "width" in style), "")
+        place = node.properties.get("parent-style", "").replace("display: block;", "").strip()
+        if self.last == "\n":
+            self.put(ZERO_WIDTH)
+        placed = f' style="{place}"' if place else ""
+        self.put(f'<span contenteditable="false" data-type="img" class="img"{placed}><span> </span>')
+        shown = width.replace("vw", "%").strip()
+        self.put(f'<span style="{shown};">' if shown else "<span>")
+        self.put(_ICON)
+        self.put(_picture(node, width))
+        title = _data_of(node, "NodeLinkTitle")
+        self.put('<span class="protyle-action__drag"></span><span class="protyle-action__title"><span>')
+        self.put(_escaped(title))
+        self.put("</span></span></span><span> </span></span>")
+
+
+def _with_whole_tags(nodes: Sequence[Node]) -> list[Node]:
+    """A tag that was read in several pieces, because an entity stood in it, is one again."""
+    whole: list[Node] = []
+    for node in nodes:
+        if whole and _is_tag(node) and _is_tag(whole[-1]):
+            text = mark_text(whole[-1]) + mark_text(node)
+            whole[-1] = Node("NodeTextMark", fields={**node.fields, "TextMarkTextContent": text})
+        else:
+            whole.append(node)
+    return whole
+
+
+def _is_tag(node: Node) -> bool:
+    return node.type == "NodeTextMark" and "tag" in mark_types(node)
+
+
+def _picture(node: Node, width: str) -> str:
+    source = sanitize_address(_data_of(node, "NodeLinkDest"))
+    alternative, title = _data_of(node, "NodeLinkText"), _data_of(node, "NodeLinkTitle")
+    shown = f'<img src="{source}" data-src="{source}"'
+    shown += f' alt="{alternative}"' if alternative else ""
+    if title:
+        quoted = title.replace(">", "&gt;").replace("<", "&lt;").replace('"', "&quot;").replace("'", "&apos;")
+        shown += f' title="{quoted}"'
+    style = node.properties.get("style", "").replace(f"{width};", "")
+    style = style.replace("flex: 0 0 auto;", "").replace("display: block;", "").strip()
+    return f"{shown} />" if not style else f'{shown} style="{style}" />'
+
+
+def _link_attributes(node: Node) -> str:
+    fields = node.fields
+    title = fields.get("TextMarkATitle", "")
+    shown = f' title="{title}"' if title else ""
+    shown += _attributes(node, has_id=False)
+    shown += f' data-type="{fields.get("TextMarkType", "")}"'
+    subtype = fields.get("TextMarkBlockRefSubtype", "")
+    return shown + (f' data-subtype="{subtype}"' if subtype else "")
+
+
+def _mark_attributes(node: Node) -> str:
+    """What else a mark says of itself, kind by kind."""
+    fields, shown = node.fields, ""
+    for kind in mark_types(node):
+        if kind == "block-ref":
+            subtype, target = fields.get("TextMarkBlockRefSubtype", ""), fields.get("TextMarkBlockRefID", "")
+            shown += f' data-subtype="{subtype}" data-id="{target}"'
+        elif kind == "inline-math":
+            content = str(fields.get("TextMarkInlineMathContent", ""))
+            if is_in_cell(node):
+                content = content.replace("|", "&#124;").replace("\n", "<br/>")
+            content = content.replace(NEWLINE_ESCAPE, "\n")
+            shown += f' data-subtype="math" data-content="{content}" contenteditable="false" class="render-node"'
+        elif kind == "file-annotation-ref":
+            shown += f' data-id="{fields.get("TextMarkFileAnnotationRefID", "")}"'
+    return shown
+
+
+def _attributes(node: Node, *, has_id: bool = True) -> str:
+    shown = {"id": node.properties.get("id", node.id)} if has_id and node.id else {}
+    shown |= {name: value for name, value in node.properties.items() if has_id or name not in ("id", "updated")}
+    return "".join(f' {name}="{value}"' for name, value in shown.items())
+
+
+def _data_of(node: Node, kind: str) -> str:
+    return next((child.data or "" for child in node.children if child.type == kind), "")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+
+
+_BLOCKS: Final[dict[str, Callable[[_Preview, Node], None]]] = {
+    "NodeParagraph": _Preview.paragraph,
+    "NodeHeading": _Preview.heading,
+    "NodeBlockquote": _Preview.quote,
+    "NodeCallout": _Preview.callout,
+    "NodeList": _Preview.list_block,
+    "NodeListItem": _Preview.list_item,
+    "NodeTaskListItemMarker": _Preview.task_marker,
+    "NodeThematicBreak": _Preview.thematic_break,
+    "NodeCodeBlock": _Preview.code_block,
+    "NodeMathBlock": _Preview.math_block,
+    "NodeHTMLBlock": _Preview.raw_html,
+    "NodeIFrame": _Preview.media,
+    "NodeWidget": _Preview.widget,
+    "NodeVideo": _Preview.media,
+    "NodeAudio": _Preview.media,
+    "NodeAttributeView": _Preview.attribute_view,
+    "NodeBlockQueryEmbed": _Preview.embed,
+    "NodeTable": _Preview.table,
+}
+_INLINES: Final[dict[str, Callable[[_Preview, Node], None]]] = {
+    "NodeText": _Preview.text,
+    "NodeHardBreak": _Preview.line_end,
+    "NodeSoftBreak": _Preview.line_end,
+    "NodeBr": _Preview.break_tag,
+    "NodeTextMark": _Preview.text_mark,
+    "NodeLink": _Preview.link,
+    "NodeImage": _Preview.image,
+    "NodeInlineHTML": _Preview.as_it_is,
+    "NodeHTMLEntity": _Preview.escaped,
+    "NodeBackslashContent": _Preview.escaped,
+    "NodeEmojiUnicode": _Preview.as_it_is,
+    "NodeEmojiImg": _Preview.as_it_is,
+}
