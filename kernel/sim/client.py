@@ -209,7 +209,7 @@ class SimulatedClient:
         """A session, for a client of the handshake era that has none. Raises Lost."""
         if self.era == "modern" or self.session is not None:
             return
-        capabilities = {"elicitation": {}} if self.has_form else {}
+        capabilities: dict[str, Any] = {"elicitation": {}} if self.has_form else {}
         params = {
             "protocolVersion": HANDSHAKE,
             "capabilities": capabilities,
@@ -270,7 +270,7 @@ class SimulatedClient:
     ) -> tuple[dict[str, str], bytes]:
         headers = self._headers(self.session)
         if self.era == "modern":
-            capabilities = {"elicitation": {"form": {}}} if self.has_form else {}
+            capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if self.has_form else {}
             meta = {f"{_META}protocolVersion": MODERN, f"{_META}clientCapabilities": capabilities}
             if task_id is not None:
                 meta[TASK] = task_id

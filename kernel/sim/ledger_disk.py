@@ -45,7 +45,7 @@ class SimulatedVfs(apsw.VFS):
             if syncdir:
                 self.disk.sync_folder(parent(name))
 
-    def xOpen(self, name: Any, flags: list[int]) -> SimulatedFile:  # noqa: N802
+    def xOpen(self, name: Any, flags: list[int]) -> Any:  # noqa: N802
         with _as_sqlite_error(apsw.CantOpenError):
             path = name.filename() if isinstance(name, apsw.URIFilename) else str(name)
             inode = self.disk.find(path)

@@ -83,24 +83,25 @@ def inline_threads() -> Iterator[None]:
     def call_back(function: Callable[..., Any], *arguments: Any, **_options: Any) -> Any:
         return function(*arguments)
 
-    saved = trio.to_thread.run_sync, trio.from_thread.run_sync, trio.from_thread.check_cancelled
-    trio.to_thread.run_sync = run
-    trio.from_thread.run_sync = call_back
-    trio.from_thread.check_cancelled = lambda: None
+    to_thread: Any = trio.to_thread
+    from_thread: Any = trio.from_thread
+    saved = to_thread.run_sync, from_thread.run_sync, from_thread.check_cancelled
+    to_thread.run_sync, from_thread.run_sync, from_thread.check_cancelled = run, call_back, lambda: None
     try:
         yield
     finally:
-        trio.to_thread.run_sync, trio.from_thread.run_sync, trio.from_thread.check_cancelled = saved
+        to_thread.run_sync, from_thread.run_sync, from_thread.check_cancelled = saved
 
 
 @contextmanager
 def _ledger_on(disk: SimulatedDisk) -> Iterator[None]:
-    saved = ledger_store._connect
-    ledger_store._connect = connector(disk)
+    store: Any = ledger_store
+    saved = store._connect
+    store._connect = connector(disk)
     try:
         yield
     finally:
-        ledger_store._connect = saved
+        store._connect = saved
 
 
 @asynccontextmanager

@@ -174,17 +174,18 @@ class SimulatedBackend(DiskBackend):
 @contextmanager
 def simulated_files(disk: SimulatedDisk) -> Iterator[None]:
     """Inside, the disk backend's calls go to ``disk``. One machine at a time in a process."""
-    saved = file_backends.os, file_backends.DiskBackend
+    # The names that the module looks up at each call; mypy rightly wants to see nobody do this.
+    backends: Any = file_backends
+    saved = backends.os, backends.DiskBackend
 
     def backend(root: str) -> SimulatedBackend:
         return SimulatedBackend(root, disk)
 
-    file_backends.os = SimulatedOs(disk)  # type: ignore[assignment]
-    file_backends.DiskBackend = backend  # type: ignore[assignment, misc]
+    backends.os, backends.DiskBackend = SimulatedOs(disk), backend
     try:
         yield
     finally:
-        file_backends.os, file_backends.DiskBackend = saved  # type: ignore[misc]
+        backends.os, backends.DiskBackend = saved
 
 
 def _missing(path: str) -> FileNotFoundError:
