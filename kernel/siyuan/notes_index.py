@@ -52,9 +52,10 @@ class WorkspaceLibrary:
         if entry is None:
             return None
         try:
-            tree = self._workspace.document(root_id).tree
+            document = self._workspace.document(root_id)
         except (NotFound, CorruptDocument, StorageError):
             return None
+        tree = document.written or document.tree
         tree.hpath = entry.hpath
         return tree
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -52,6 +52,13 @@ class DocumentEntry:
         return self.properties.get("custom-hidden") == "true"
 
 
+class LeftOut(NamedTuple):
+    """A block that its document no longer holds."""
+
+    root_id: str
+    type: str
+
+
 @dataclass(slots=True)
 class BlockMap:
     """All blocks of the open notebooks, and ids that still lead to a document which no longer holds them.
@@ -65,7 +72,7 @@ class BlockMap:
     _by_hpath: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
     _referrers: dict[str, set[str]] = field(default_factory=dict)
-    _left_out: dict[str, str] = field(default_factory=dict)  # in order of leaving, oldest first
+    _left_out: dict[str, LeftOut] = field(default_factory=dict)  # in order of leaving, oldest first
     # Notebook and folder → every document somewhere below it.
     _below: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _entered: int = 0
@@ -73,7 +80,14 @@ class BlockMap:
     # --- asking ------------------------------------------------------------------------------------------------
     def root_of(self, block_id: str) -> str | None:
         """The document that holds a block (a document holds itself), or did until an update left it out."""
-        return self._roots.get(block_id) or self._left_out.get(block_id)
+        root = self._roots.get(block_id)
+        if root is None and block_id in self._left_out:
+            return self._left_out[block_id].root_id
+        return root
+
+    def type_left_out(self, block_id: str) -> str | None:
+        """The node type of a block that an update has left out, as long as its id is remembered."""
+        return self._left_out[block_id].type if block_id in self._left_out else None
 
     def entry_of(self, block_id: str) -> DocumentEntry | None:
         root = self.root_of(block_id)
@@ -111,7 +125,6 @@ class BlockMap:
         known = self.documents.get(entry.id)
         if known is not None:
             self._forget_members(known, but=entry)
-            self._leave_out(known, entry)
         self._entered += 1
         entry.order = known.order if known is not None else self._entered
         self.documents[entry.id] = entry
@@ -138,7 +151,7 @@ class BlockMap:
         if entry is not None:
             self._forget_members(entry)
             self._forget_hpath(entry)
-            for block_id in [one for one, root in self._left_out.items() if root == root_id]:
+            for block_id in [one for one, left in self._left_out.items() if left.root_id == root_id]:
                 del self._left_out[block_id]
 
     def deleted(self, block_ids: Iterable[str]) -> None:
@@ -146,9 +159,10 @@ class BlockMap:
         for block_id in block_ids:
             self._left_out.pop(block_id, None)
 
-    def _leave_out(self, known: DocumentEntry, entry: DocumentEntry) -> None:
-        for block_id in known.block_ids - entry.block_ids:
-            self._left_out[block_id] = entry.id
+    def leave_out(self, root_id: str, types: dict[str, str]) -> None:
+        """A document no longer holds these blocks (id → node type), and nobody has deleted them."""
+        for block_id, type_ in types.items():
+            self._left_out[block_id] = LeftOut(root_id, type_)
         while len(self._left_out) > LEFT_OUT_IDS_MAX:
             del self._left_out[next(iter(self._left_out))]
 

@@ -167,16 +167,18 @@ def _follow_first_item(node: Node) -> bool:
 
 
 def _drop_hollow(root: Node) -> bool:
-    """Remove the blocks that have too few children to be shown, and what they leave with too few: the lowest first.
+    """Remove the blocks that have too few children to be shown.
 
-    The kernel gets there by reading twice; here a document shows the same after a restart.
+    What they leave with too few is still there: the kernel drops it only when it reads what it has written next.
     """
-    has_dropped = False
-    for node in reversed(list(root.walk())):
-        if node.parent is not None and is_hollow(node):
-            node.detach()
-            has_dropped = True
-    return has_dropped
+    hollow: list[Node] = []
+    pending = [root]
+    while pending:
+        for child in pending.pop().children:
+            (hollow if is_hollow(child) else pending).append(child)
+    for node in hollow:
+        node.detach()
+    return bool(hollow)
 
 
 def is_hollow(node: Node) -> bool:

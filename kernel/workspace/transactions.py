@@ -100,6 +100,8 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
     transaction.mutated_roots = list(edit.documents)
     for document in edit.documents.values():
         _fill_empty(edit, document)
+        if document.holds_hollow:
+            edit.stale.add(document.id)
         workspace.save(document, edit.touched)
         workspace.emit("savedoc", _saved_told(document.id, transaction))
     workspace.blocks.deleted(edit.deleted)

@@ -8,12 +8,10 @@ takes one with ``edit``, changes it, and ``save``s it; what it took and did not 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
-
-import msgspec
 
 from kernel.workspace import sy
 from kernel.workspace.blockmap import BlockMap, DocumentEntry, refs_in
@@ -23,8 +21,8 @@ from kernel.workspace.events import ALL, FILETREE, Event
 from kernel.workspace.file_backends import on_disk
 from kernel.workspace.files import Files, StorageError, is_temporary
 from kernel.workspace.limits import LOADED_NODES_MAX
+from kernel.workspace.loaded import Document, decoded, loaded_document
 from kernel.workspace.names import SUFFIX, dir_name, tree_id
-from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA, Notebook, Notebooks
 from kernel.workspace.notices import document_notices, ref_count_notices
 from kernel.workspace.tree import Node, Tree
@@ -55,82 +53,6 @@ class NotFound(LookupError):
 
 class CorruptDocument(ValueError):
     """A .sy file that cannot be read. It is left as it is, never overwritten."""
-
-
-@dataclass(slots=True)
-class Document:
-    """A loaded document: its tree and where each block stands in it."""
-
-    tree: Tree
-    nodes: dict[str, Node]
-    size: int = 0  # nodes of any kind, as a measure of memory
-    # The bytes of each block right below the document, as last written: what was not touched is not encoded again.
-    encoded: dict[int, tuple[Node, bytes]] = field(default_factory=dict)
-
-    @property
-    def id(self) -> str:
-        return self.tree.root.id
-
-    @property
-    def root(self) -> Node:
-        return self.tree.root
-
-    @property
-    def box(self) -> str:
-        return self.tree.box
-
-    @property
-    def path(self) -> str:
-        return self.tree.path
-
-    def node(self, block_id: str) -> Node | None:
-        return self.nodes.get(block_id)
-
-    def encode(self, touched: Iterable[Node] | None) -> bytes:
-        """The bytes of the document's file; ``touched`` None encodes all of it anew.
-
-        A caller that names what it touched names every node whose properties, fields, data or children are new.
-        """
-        if touched is None:
-            self.encoded.clear()
-        else:
-            for node in touched:
-                self.encoded.pop(id(self._top(node)), None)
-        children = []
-        for child in self.root.children:
-            known = self.encoded.get(id(child))
-            if known is None:
-                known = self.encoded[id(child)] = (child, sy.encode(child))
-            children.append(known[1])
-        if len(self.encoded) > 2 * len(children):
-            self.encoded = {id(child): self.encoded[id(child)] for child in self.root.children}
-        root = self.root
-        head = sy.encode(Node(root.type, id=root.id, data=root.data, properties=root.properties, fields=root.fields))
-        return b'%s,"Children":[%s]}' % (head[:-1], b",".join(children)) if children else head
-
-    def take_encoded(self, content: bytes) -> None:
-        """The file that the document was read from, just as it lies there, gives the bytes of its blocks."""
-        stored = msgspec.json.decode(content, type=_StoredChildren).Children
-        if len(stored) == len(self.root.children):
-            pairs = zip(self.root.children, stored, strict=True)
-            self.encoded = {id(child): (child, bytes(raw)) for child, raw in pairs}
-
-    def _top(self, node: Node) -> Node:
-        while node.parent is not None and node.parent is not self.root:
-            node = node.parent
-        return node
-
-    def add(self, node: Node) -> None:
-        """Blocks of a subtree that has just been put into the tree."""
-        for below in node.walk():
-            if below.id:
-                self.nodes[below.id] = below
-
-    def drop(self, node: Node) -> None:
-        """Blocks of a subtree that has just been taken out."""
-        for below in node.walk():
-            if below.id and self.nodes.get(below.id) is below:
-                del self.nodes[below.id]
 
 
 @dataclass(slots=True)
@@ -273,6 +195,7 @@ class Workspace:
     # --- changing ----------------------------------------------------------------------------------------------
     def save(self, document: Document, touched: Iterable[Node] | None = None) -> None:
         """Write a document as it now stands; the map and the observers follow. ``touched``: see ``Document.encode``."""
+        document.written = None
         content = document.encode(touched)
         self.files.write(f"{DATA}/{document.box}{document.path}", content)
         self._taken.discard(document.id)
@@ -352,8 +275,13 @@ class Workspace:
         entry = self.blocks.documents.get(root_id)
         if entry is None:
             return
+        written = self._loaded.get(root_id)
         self._evict(root_id)
         document = self._load(entry)
+        if written is not None:
+            document.dropped = {one: node.type for one, node in written.nodes.items()}
+            if any(sy.is_hollow(node) for node in written.nodes.values()):
+                document.written = written.tree
         self._put(document, entry.size, entry.ref_ids, self.blocks.documents[root_id].digest)
 
     def end_call(self) -> None:
@@ -411,6 +339,7 @@ class Workspace:
         except FileNotFoundError as error:
             raise NotFound("tree not found") from error
         document = loaded_document(Tree(root, box=entry.box, path=entry.path, hpath=entry.hpath))
+        document.holds_hollow = any(sy.is_hollow(node) for node in document.nodes.values())
         if is_as_stored:
             document.take_encoded(content)
         else:
@@ -439,6 +368,10 @@ class Workspace:
         properties, ids = dict(document.root.properties), frozenset(document.nodes)
         place = (document.id, document.box, document.path)
         self.blocks.put(DocumentEntry(*place, properties, size, block_ids=ids, ref_ids=ref_ids, digest=digest))
+        self.blocks.leave_out(
+            document.id, {one: type_ for one, type_ in document.dropped.items() if one not in document.nodes}
+        )
+        document.dropped.clear()
         document.tree.hpath = self.blocks.documents[document.id].hpath
         self._tell_changed(document.id)
 
@@ -454,30 +387,6 @@ class Workspace:
     def _tell_changed(self, root_id: str) -> None:
         for observer in self.observers:
             observer.document_changed(root_id)
-
-
-class _StoredChildren(msgspec.Struct):
-    Children: list[msgspec.Raw] = []
-
-
-def decoded(content: bytes, new_id: Callable[[], str]) -> tuple[Node, bool]:
-    """The tree in a file, mended as the kernel mends it, and whether nothing had to be mended. Raises SyError."""
-    try:
-        root = sy.decode(content)
-    except sy.DuplicateId:
-        return sy.decode(content, new_id=new_id), False
-    return root, not sy.repair(root, new_id)
-
-
-def loaded_document(tree: Tree) -> Document:
-    """A tree with its blocks by id."""
-    nodes: dict[str, Node] = {}
-    size = 0
-    for node in tree.root.walk():
-        size += 1
-        if node.id and node.type in BLOCK_TYPES:
-            nodes.setdefault(node.id, node)
-    return Document(tree, nodes, size)
 
 
 __all__ = [

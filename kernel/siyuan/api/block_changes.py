@@ -104,7 +104,7 @@ def _type_of(call: Call, block_id: str) -> str | None:
     try:
         return call.kernel.workspace.node(block_id)[1].type
     except (NotFound, CorruptDocument):
-        return None
+        return call.kernel.workspace.blocks.type_left_out(block_id)
 
 
 # --- doing ---------------------------------------------------------------------------------------------------------
@@ -184,14 +184,14 @@ def prepend_daily_note_block(call: Call) -> Any:
 # --- update --------------------------------------------------------------------------------------------------------
 async def _known_type(call: Call, block_id: str) -> str:
     """A block's type; one of no document is asked for a second time after a second. Raises ApiError."""
-    kind = _type_of(call, block_id)
-    if kind is None and not call.kernel.workspace.block_exists(block_id):
+    workspace = call.kernel.workspace
+    if not workspace.block_exists(block_id):
         await trio.sleep(SECOND_LOOK_AFTER_S)
-        kind = _type_of(call, block_id)
-    if kind is None:
-        what = "block" if call.kernel.workspace.block_exists(block_id) else "tree"
-        raise ApiError(f"get block failed: {what} not found")
-    return kind
+    try:
+        return workspace.node(block_id)[1].type
+    except (NotFound, CorruptDocument) as error:
+        what = "block" if workspace.block_exists(block_id) else "tree"
+        raise ApiError(f"get block failed: {what} not found") from error
 
 
 def _update_operations(call: Call, block_id: str, kind: str, dom: str, blocks: list[Node]) -> list[Operation]:
