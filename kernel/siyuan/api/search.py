@@ -177,7 +177,7 @@ async def search_ref_block(call: Call) -> Any:
     """Candidates for a reference that is being typed."""
     arguments = call.arguments
     request_id = arguments.get("reqId")
-    if not isinstance(arguments.get("id"), str):
+    if not all(isinstance(arguments.get(name), str) for name in ("id", "rootID", "k")):
         return {"reqId": request_id}
     block_id, root_id = arguments.raw_str("id"), arguments.raw_str("rootID")
     keyword, before = arguments.raw_str("k"), int(arguments.raw_number("beforeLen"))
@@ -343,7 +343,6 @@ def _replace(call: Call, ids: Sequence[str], change: Replacement) -> None:
         entry = workspace.entry(root_id)
         rename_document(workspace, entry.box, entry.path, title)
     for root_id in changed:
-        workspace.emit("savedoc", {"rootID": root_id, "sources": None, "type": ""})
         workspace.emit("reload", root_id, to=("protyle",))
 
 

@@ -20,6 +20,7 @@ from kernel.workspace.flashcards.decks import (
     scheduler_of,
 )
 from kernel.workspace.flashcards.scheduling import NEW, RATINGS, Memory
+from kernel.workspace.operations import Operation, Transaction
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -145,6 +146,7 @@ def add_cards(workspace: Workspace, deck_id: str, block_ids: list[str]) -> None:
     if deck_id not in deck_ids(workspace):
         create_missing(workspace)
     _mark(workspace, block_ids, lambda known: [*known, deck_id])
+    _tell_saved(workspace, "addFlashcards", deck_id, block_ids)
     deck = load_deck(workspace, deck_id)
     if deck is None:
         return
@@ -167,6 +169,7 @@ def remove_cards(workspace: Workspace, deck_id: str, block_ids: list[str]) -> No
         _mark(workspace, block_ids, lambda decks: [one for one in decks if one != deck_id and one in known])
     else:
         _mark(workspace, block_ids, lambda _: [])
+    _tell_saved(workspace, "removeFlashcards", deck_id, block_ids)
     for one in [deck_id] if deck_id else known:
         deck = load_deck(workspace, one)
         gone = deck.of_blocks(frozenset(block_ids)) if deck is not None else []
@@ -174,6 +177,14 @@ def remove_cards(workspace: Workspace, deck_id: str, block_ids: list[str]) -> No
             for card in gone:
                 del deck.cards[card.id]
             save_deck(workspace, deck)
+
+
+def _tell_saved(workspace: Workspace, action: str, deck_id: str, block_ids: list[str]) -> None:
+    """The documents of the blocks have been saved; the kernel marks cards by a transaction."""
+    source = Transaction([Operation(action=action, deckID=deck_id, blockIDs=block_ids)])
+    roots = dict.fromkeys(workspace.blocks.root_of(block_id) for block_id in block_ids)
+    for root_id in filter(None, roots):
+        workspace.emit("savedoc", {"rootID": root_id, "type": "tx", "sources": [source.to_json()]})
 
 
 def _mark(workspace: Workspace, block_ids: list[str], change: DeckChange) -> None:

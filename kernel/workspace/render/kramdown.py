@@ -294,8 +294,9 @@ def item_indent(node: Node) -> int:
     if typ == LIST_ORDERED and width < 3:
         width += 1
     if typ == LIST_TASK:
-        second = node.children[1] if len(node.children) > 1 else None
-        if not data.get("BulletChar") or (second is not None and second.type == "NodeCallout"):
+        # A callout right behind the box; behind another block there is that block's attribute list first.
+        types = [child.type for child in node.children[:2]]
+        if not data.get("BulletChar") or types == [_BOX, "NodeCallout"]:
             width += 4
     return width
 
