@@ -9,6 +9,7 @@ import importlib
 from typing import Any, Final
 
 import click
+from click.shell_completion import CompletionItem
 
 from kernel import __version__
 
@@ -44,6 +45,16 @@ class Commands(click.Group):
         if cmd_name == HELP:
             return help_command(self, lambda name: self.get_command(ctx, name))
         return call_command.get_command(ctx, cmd_name)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names of commands and tools; none of them is imported for it."""
+        from kernel.tools.registry import TOOLS
+
+        known = {name: words for name, (_, words) in COMMANDS.items()}
+        known.update({tool.name: tool.summary for tool in TOOLS.values()})
+        found = [CompletionItem(name, help=words) for name, words in known.items() if name.startswith(incomplete)]
+        # Ours come with options only where one is begun.
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

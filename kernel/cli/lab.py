@@ -171,3 +171,104 @@ def _write_reports(
         junit_file.write_bytes(report.as_junit(results, command))
     if html_file is not None:
         html_file.write_bytes(report.as_html(results, command))
+
+
+@lab_command.command("record", cls=ClientCommand)
+@click.option("--kernel", "kernel_url", required=True, help="The kernel to stand in front of: http://127.0.0.1:6806.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=0, show_default=True, help="Port; 0 takes a free one.")
+@click.option("--timeout", "time_s", type=click.FloatRange(0.1, CLIENT_S_MAX), default=CLIENT_S_MAX, show_default=True)
+@click.argument("file", type=_FILE)
+@click.pass_context
+def record_command(context: click.Context, kernel_url: str, port: int, time_s: float, file: Path) -> None:
+    """Stand between a client and a kernel and keep every byte: ``lab record --kernel URL FILE [-- CLIENT]``.
+
+    Without a client it prints the URL to use and records until it is interrupted.
+    """
+    from urllib.parse import urlsplit
+
+    import trio
+
+    from kernel.lab.record import record
+
+    parts = urlsplit(kernel_url)
+    if parts.scheme != "http" or not parts.hostname:
+        raise click.UsageError(f"--kernel {kernel_url} is not an address: write http://127.0.0.1:6806")
+    _forbid_lost_output(file)
+    target = parts.hostname, parts.port or 80
+
+    def say(url: str) -> None:
+        click.echo(f"recording {kernel_url} at {url} (MCP: {url}/sisyphus/mcp) into {file}", err=True)
+
+    try:
+        told = trio.run(record, target, kernel_url, file, port, context.meta[CLIENT], time_s, say)
+    except KeyboardInterrupt:
+        sys.exit(0)
+    except OSError as error:
+        raise click.ClickException(f"cannot record on port {port}: {error.strerror}") from None
+    if told is not None and told.start_error:
+        raise click.UsageError(told.start_error)
+    sys.exit(0 if told is None or told.exit_code == 0 else EXIT_FAULTS)
+
+
+@lab_command.command("replay")
+@click.option("--kernel", "kernel_url", default="", help="A running kernel to play it against.")
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Or: a workspace, of which a copy gets a kernel of its own.",
+)
+@click.option("--plan", "plan_name", default="", help="A fault plan to put in force first.")
+@click.option("--map", "pairs", multiple=True, metavar="OLD=NEW", help="A recorded id and the other kernel's.")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def replay_command(kernel_url: str, workspace: Path | None, plan_name: str, pairs: tuple[str, ...], file: Path) -> None:
+    """Play a recording against another kernel or plan, and show the first answer that differs.
+
+    Ids, hashes, sessions and times may differ from the recorded ones, as long as they do so consistently. Exit code 0:
+    all answers are alike; 1: one differs; 2: the recording or the plan is none.
+    """
+    from kernel.lab.process import KernelFailed
+    from kernel.lab.recording import RecordingInvalid
+    from kernel.lab.replay import load, shown
+
+    given = dict(pair.partition("=")[::2] for pair in pairs)
+    if "" in given or "" in given.values():
+        raise click.UsageError("--map takes OLD=NEW")
+    if bool(kernel_url) == (workspace is not None):
+        raise click.UsageError("say where to play it: --kernel URL or --workspace FOLDER")
+    plan = _plans((plan_name,))[0] if plan_name else None
+    try:
+        found = _replayed(load(file), kernel_url, workspace, plan, given)
+    except RecordingInvalid as error:
+        raise click.UsageError(f"{file}: {error}") from None
+    except KernelFailed as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"{found.replayed} requests replayed, {found.skipped} skipped")
+    if found.difference is not None:
+        for line in shown(found.difference):
+            click.echo(line)
+        sys.exit(EXIT_FAULTS)
+    click.echo("every answer is alike")
+
+
+def _replayed(exchanges: Any, kernel_url: str, workspace: Path | None, plan: NamedPlan | None, given: Any) -> Any:
+    import shutil
+    import tempfile
+
+    from kernel.faults.plan import FaultPlan
+    from kernel.lab.process import LabKernel
+    from kernel.lab.replay import replay
+
+    rules = FaultPlan(plan.document.rules) if plan is not None else FaultPlan()
+    if workspace is None:
+        kernel = LabKernel(Path())
+        kernel.url = kernel_url.rstrip("/")
+        if not rules.is_empty:
+            kernel.apply(rules)
+        return replay(exchanges, kernel.url, given)
+    with tempfile.TemporaryDirectory(prefix="sisyphus-lab-") as folder:
+        copy = Path(folder) / "workspace"
+        shutil.copytree(workspace, copy, ignore=shutil.ignore_patterns(".lock", "coordinator.lock"))
+        with LabKernel(copy, *(plan.document.serve if plan is not None else ())) as kernel:
+            if not rules.is_empty:
+                kernel.apply(rules)
+            return replay(exchanges, kernel.url, given)

@@ -57,10 +57,14 @@ class Manner:
 def run_call(action: Action, arguments: dict[str, Any], place: Place, manner: Manner) -> int:
     """Make the call; the exit code."""
     display = Display(is_json=manner.is_json)
-    person = Person() if sys.stdin.isatty() and sys.stderr.isatty() else None
+    person = _person()
     front = Front(Delegate(place.discovery(), SystemIds()), here=Path.cwd(), home=Path.home())
     performance = Performance(action, arguments, manner, front, display, person)
     return trio.run(performance.run)
+
+
+def _person() -> Person | None:
+    return Person() if sys.stdin.isatty() and sys.stderr.isatty() else None
 
 
 class Person:

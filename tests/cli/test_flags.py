@@ -195,6 +195,7 @@ def test_a_foreign_tool_is_an_action_that_takes_json() -> None:
     assert "--confirm" in shown
 
 
+@pytest.mark.slow
 def test_every_command_can_be_loaded() -> None:
     for name in COMMANDS:
         command = main.get_command(click.Context(main), name)
