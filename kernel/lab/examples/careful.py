@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from kernel.lab.examples.client import Client, NoAnswer, Refused, credential
@@ -16,6 +17,8 @@ TIMEOUT_S = 4.0
 TRIES = 8
 PAUSE_S = 0.3
 PAUSE_S_MAX = 3.0
+# Somebody who is down gets this long to come back.
+PATIENCE_S = 45.0
 # The write was begun, and what became of it is not known: the same id again tells, or reading does.
 IN_DOUBT = {"outcome_unknown", "readback_mismatch", "idempotency_unavailable"}
 # Nothing was done, and the preflight is used up: read, and begin again.
@@ -53,7 +56,7 @@ class Careful:
 
     def commit(self, call: dict[str, Any]) -> str:
         """Send one commit until its end is known: "done", "look" (somebody must read) or, after refusals, "look"."""
-        for attempt in range(TRIES):
+        for attempt in attempts():
             try:
                 told = self.client.tool("block", **call)
             except NoAnswer:
@@ -69,13 +72,15 @@ class Careful:
                 return "look"
             if code not in AGAIN:
                 raise GaveUp(f"{code}: {told['error'].get('message')}")
+            if attempt >= TRIES:
+                raise GaveUp(f"{code}: {told['error'].get('message')}")
             time.sleep(told["error"].get("retryAfterMs", 1000 * PAUSE_S) / 1000)
         return "look"
 
     def patiently(self, **arguments: Any) -> dict[str, Any]:
         """A call that changes nothing: again, with pauses, until it is answered."""
         last = ""
-        for attempt in range(TRIES):
+        for attempt in attempts():
             try:
                 told = self.client.tool("block", **arguments)
             except NoAnswer as lost:
@@ -90,7 +95,7 @@ class Careful:
             if error is None:
                 return told
             last = f"{error.get('code')}: {error.get('message')}"
-            if error.get("code") not in AGAIN:
+            if error.get("code") not in AGAIN or attempt >= TRIES:
                 raise GaveUp(last)
             time.sleep(error.get("retryAfterMs", 1000 * PAUSE_S) / 1000)
         raise GaveUp(last)
@@ -104,6 +109,15 @@ class Careful:
             pause(attempt)
         else:
             time.sleep(refused.retry_after_s)
+
+
+def attempts() -> Iterator[int]:
+    """0, 1, 2, … until the patience is over."""
+    end_s = time.monotonic() + PATIENCE_S
+    for attempt in range(1000):
+        if time.monotonic() >= end_s:
+            return
+        yield attempt
 
 
 def pause(attempt: int) -> None:
