@@ -9,6 +9,8 @@ READ_RETRY_WAITS_S: Final = (0.3, 0.6, 0.9)
 # One request to a remote kernel. Exports and snapshots are slow; callers with less patience use a deadline.
 REMOTE_REQUEST_S_MAX: Final = 120.0
 REMOTE_CONNECT_S_MAX: Final = 5.0
+# What a multipart form may hold beside its file: names, paths, boundaries (R166).
+FORM_BYTES_EXTRA: Final = 64 * 1024
 # How much of a foreign answer is quoted in an error message.
 QUOTED_ANSWER_CHARS_MAX: Final = 200
 # Piece size of a streamed download.

@@ -9,9 +9,15 @@ import httpx
 import trio
 
 from kernel.endpoints import is_write
-from kernel.host.base import HostError, HostHttpError, HostUnavailable
+from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
 from kernel.host.envelope import is_transient, quoted, read_envelope, read_file_answer
-from kernel.host.limits import READ_RETRY_WAITS_S, REMOTE_CONNECT_S_MAX, REMOTE_REQUEST_S_MAX, STREAM_CHUNK_BYTES
+from kernel.host.limits import (
+    FORM_BYTES_EXTRA,
+    READ_RETRY_WAITS_S,
+    REMOTE_CONNECT_S_MAX,
+    REMOTE_REQUEST_S_MAX,
+    STREAM_CHUNK_BYTES,
+)
 from kernel.host.retries import retry_terms
 
 _Result = TypeVar("_Result")
@@ -60,8 +66,11 @@ class RemoteHost:
 
     async def write_file(self, path: str, content: bytes) -> None:
         name = path.rsplit("/", 1)[-1]
-        fields = {"path": path, "isDir": "false"}
-        response = await self._send("POST", _PUT_FILE, True, data=fields, files={"file": (name, content)})
+        form: dict[str, Any] = {"data": {"path": path, "isDir": "false"}, "files": {"file": (name, content)}}
+        length = self._client.build_request("POST", _PUT_FILE, **form).headers["content-length"]
+        if int(length) - len(content) > FORM_BYTES_EXTRA:
+            raise HostApiError(-1, f"the form around the file is longer than {FORM_BYTES_EXTRA} bytes", path=_PUT_FILE)
+        response = await self._send("POST", _PUT_FILE, True, **form)
         read_envelope(_PUT_FILE, response.status_code, response.content, is_write=True)
 
     async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from kernel.clock import ManualClock
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
+from kernel.host.limits import FORM_BYTES_EXTRA
 from kernel.host.remote import RemoteHost
 from kernel.host.retries import retry_terms
 from kernel.host.scoped import ScopedHost
@@ -194,3 +195,15 @@ async def test_a_cancelled_call_tries_no_more() -> None:
     with pytest.raises(RequestCancelled):
         await ScopedHost(host, ticket, ManualClock(), retries=3, host_retries=True).call(READ)
     assert len(seen) == 1
+
+
+async def test_a_form_has_64_kibibytes_beside_its_file_and_not_a_byte_more() -> None:
+    """R166."""
+    host, seen = host_of(lambda _: ok())
+    await host.write_file("/data/templates/a.md", bytes(100))
+    room = FORM_BYTES_EXTRA - (len(seen[0].content) - 100)
+    await host.write_file(f"/data/templates{'x' * room}/a.md", bytes(100))
+    assert len(seen[1].content) == FORM_BYTES_EXTRA + 100
+    with pytest.raises(HostApiError, match="form around the file"):
+        await host.write_file(f"/data/templates{'x' * (room + 1)}/a.md", bytes(100))
+    assert len(seen) == 2
