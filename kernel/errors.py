@@ -120,12 +120,6 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
     # --- admission, lanes, cancellation, tasks ---
     ("queue_full", "overloaded", True, "Nothing was executed: wait retryAfterMs and send the same call again."),
     ("duplicate_request", "conflict", False, "A call with this id is still running: wait for it, or use another id."),
-    (
-        "duplicate_task",
-        "conflict",
-        False,
-        "This taskId is in use or kept: ask /tasks for its result, or use a new UUID.",
-    ),
     ("request_cancelled", "cancelled", True, "The call was cancelled before it executed anything."),
     (
         "read_budget_exceeded",
@@ -245,8 +239,6 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
     ("template_exists", "conflict", False, "Pass overwrite:true to replace it on purpose."),
     ("template_not_found", "not_found", False, "List the templates and use one of their paths."),
     ("path_not_in_workspace", "validation_error", False, "Use a path inside the workspace."),
-    ("template_source_unavailable", "host_unavailable", True, "The template could not be read: try again."),
-    ("kernel_export_too_large_for_inline", "too_large", False, "Ask delivery:download and fetch the file by its path."),
     ("local_export_failed", "internal_error", False, "The export was made, saving it failed: check the output folder."),
     ("local_export_cancelled", "cancelled", False, "The export was made, saving it was cancelled."),
 )

@@ -25,7 +25,7 @@ from kernel.mcp.jsonrpc import INTERNAL_ERROR, ProtocolError, RequestId, encode,
 from kernel.mcp.params import CallTool
 from kernel.mcp.results import Dress, tool_result
 from kernel.mcp.sessions import Session
-from kernel.tools.service import Caller, Prepared, Refused, ToolResult, ToolService
+from kernel.tools.service import Caller, CallNamed, Prepared, Refused, ToolResult, ToolService
 from scheduler.admission import DuplicateKey, QueueFull
 from scheduler.scheduler import Scheduler
 from scheduler.ticket import Lane, RequestCancelled, Ticket
@@ -65,6 +65,7 @@ class Call(msgspec.Struct, eq=False):
     may_become_task: bool = False  # its client takes tasks of the official extension
     is_task: bool = False  # the store knows it, and is told of its end
     surface: str = ""
+    asked: CallNamed | None = None
 
     def complete(self, result: dict[str, Any]) -> None:
         self._finish(self.dress.complete(self.method, result))
@@ -112,6 +113,7 @@ class ToolCalls:
     async def start(self, call: Call, operation: CallTool) -> Ticket | None:
         """Take the call as far as it goes at once: either its channel is finished, or the ticket that will finish it
         is returned."""
+        call.asked = operation.name, operation.arguments
         try:
             ticket = self._admit(call, operation)
         except ToolError as error:
@@ -288,7 +290,7 @@ class ToolCalls:
             result.recorded.when_written(partial(self._complete, call, result))
 
     def _refuse(self, call: Call, error: ToolError, prepared: Prepared | None = None) -> None:
-        self._complete(call, self._service.error_result(error, prepared))
+        self._complete(call, self._service.error_result(error, prepared, asked=call.asked))
 
     def _complete(self, call: Call, result: ToolResult) -> None:
         wire = tool_result(result)

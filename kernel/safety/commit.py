@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _REFUSALS: Final = frozenset(
     {"permission_denied", "validation_error", "action_disabled", "not_found", "ambiguous", "conflict", "no_match"}
 )
+# A handler that has looked for the effect of its write says so with this code where it did not find it.
+_NOT_SHOWN: Final = "pending_verification"
 
 
 def in_doubt_error(request_id: str, cause: str, **details: Any) -> ToolError:
@@ -131,8 +133,17 @@ class Commit:
             await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code)
             refusal.outer = {**refusal.outer, **rejected()}
             return refusal
+        if isinstance(error, ToolError) and error.code == _NOT_SHOWN:
+            return await self._not_shown(error)
         await self._settle_quietly(WriteEvent.REPLY_LOST, extra=self.known)
         return in_doubt_error(self._row.request_id, str(error), **self.known)
+
+    async def _not_shown(self, error: ToolError) -> ToolError:
+        """The handler has looked itself: the host answered, and the target does not show the write (R93)."""
+        await self._settle_quietly(WriteEvent.MISMATCHED, previous=self._previous, extra=self.known)
+        facts = {name: value for name, value in error.details.items() if name != "type"}
+        told = {"requestId": self._row.request_id, "cause": error.code, **self.known}
+        return ToolError("readback_mismatch", error.message, outer={**error.outer, **in_doubt()}, **{**facts, **told})
 
     async def _is_without_effect(self, error: Exception) -> bool:
         """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""

@@ -49,8 +49,8 @@ def judge(outcome: Outcome, previous: str | None, seen: ReadBack, precondition: 
         return _mismatched(seen.cause)
     if not seen.is_as_asked:
         return _mismatched("the target does not show what was asked for")
-    # An uploaded source and the original of a copy are the same before and after: ``is_as_asked`` judges what was made.
-    if precondition is Precondition.SOURCE and outcome.changed is False:
+    # Where there is no state to compare (an addition, an uploaded source, the original of a copy), ``is_as_asked`` judges.
+    if (previous is None or precondition is Precondition.SOURCE) and outcome.changed is False:
         return NO_CHANGE
     if previous is None or precondition is Precondition.SOURCE or outcome.creates:
         return COMMITTED

@@ -97,13 +97,15 @@ async def _create(context: ToolContext, arguments: Arguments) -> Written:
         return Written({**shown, "generatedAvID": False}, changed=False)
     anchor = arguments["blockID"]
     root = await context.root_of(anchor)
-    local = context.clock.local()
-    av_id, generated = (av_id, False) if av_id else (context.ids.node_id(local), True)
-    block_id = context.ids.node_id(local)
+    ids = context.reserved or reserve_ids(context, arguments)
+    generated = not av_id
+    av_id, block_id = ids["avID"], ids["blockID"]
     dom = database_dom(block_id, av_id)
     place = {"parentID": anchor} if anchor == root else {"previousID": anchor}
     await transact(context, {"action": "insert", "id": block_id, "data": dom, **place})
+    context.stages.append("inserted")
     payload = await _rendered(context, av_id, block_id, arguments, creates=True)
+    context.stages.append("rendered")
     registered = await _is_registered(context, av_id, block_id)
     payload |= {
         "generatedAvID": generated,
@@ -115,6 +117,13 @@ async def _create(context: ToolContext, arguments: Arguments) -> Written:
     receipt = {"avID": av_id, "blockID": block_id, "generatedAvID": generated, "materialized": True}
     refresh = (Refresh("reloadAttributeView", av_id), *protyle(root))
     return Written(payload, refresh, changed=True, replay=receipt)
+
+
+def reserve_ids(context: ToolContext, arguments: Arguments) -> dict[str, str]:
+    """The ids of a new database (the given one, if it is) and of the block that will show it."""
+    local = context.clock.local()
+    given = arguments.get("avID")
+    return {"avID": given or context.ids.node_id(local), "blockID": context.ids.node_id(local)}
 
 
 def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
@@ -269,7 +278,7 @@ _READ: Final = on_database(Level.READ)
 
 HANDLERS: Final[dict[str, Handling]] = {
     "av.get": Handling(get, _READ),
-    "av.render": Handling(render, _guard_render, confirms=create_confirms),
+    "av.render": Handling(render, _guard_render, confirms=create_confirms, reserves=reserve_ids),
     "av.get_attribute_view_keys": Handling(get_keys, _READ),
     "av.get_attribute_view_filter_sort": Handling(get_filter_sort, _READ),
     "av.search": Handling(search),

@@ -40,7 +40,6 @@ from kernel.tools.preparation import (
     Asked,
     asked,
     confirmation,
-    external_safety,
     failed,
     named_action,
     offered,
@@ -48,7 +47,7 @@ from kernel.tools.preparation import (
     safety_frame,
 )
 from kernel.tools.registry import TOOLS, Action, Tool, find_action
-from kernel.tools.service import Caller, Prepared, Refused, ToolResult
+from kernel.tools.service import Caller, CallNamed, Prepared, Refused, ToolResult
 from kernel.tools.statistics import Statistics
 from scheduler.ticket import Lane, RequestCancelled, Ticket
 
@@ -197,7 +196,7 @@ class Tools:
             configuration = await self.files.configuration(self.parts.host)
         except (ToolError, HostError) as error:
             told = error if isinstance(error, ToolError) else failures.from_host(error)
-            raise Refused(results.failure(failures.payload_of(told, name))) from error
+            raise Refused(self.error_result(told, asked=(name, arguments))) from error
         if (app := apps.find(name)) is not None:
             call = apps.asked(configuration, app, name, arguments, caller)
             return self._prepared(name, call, Lane.MUTATION, configuration)
@@ -342,7 +341,7 @@ class Tools:
         gate.enter_commit()
         written = _as_written(await gate.run(lambda: handling.run(context, call.arguments)))
         payload = await self._refreshed(context, written)
-        return {**payload, **safety_frame(context.configuration, call.policy, payload)}
+        return {**payload, **safety_frame(context.configuration, call.policy)}
 
     async def _strict(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
         coordinator = self.parts.coordinator
@@ -351,6 +350,9 @@ class Tools:
         intent = self._intent(call, handling, context)
         if call.is_preflight:
             return {"action": call.action.name, **await coordinator.preflight(intent)}
+        if handling.reserves is not None:
+            intent.reserved = context.reserved = handling.reserves(context, call.arguments)
+            intent.stages = context.stages
         written = Written({})
 
         async def write() -> Outcome:
@@ -423,15 +425,19 @@ class Tools:
         payload = help_pages.topic(tool, action, is_strict=configuration.is_strict)
         return results.success(payload, key="help", is_write=False, slims=False)
 
-    def error_result(self, error: ToolError, prepared: Prepared | None = None) -> ToolResult:
+    def error_result(
+        self, error: ToolError, prepared: Prepared | None = None, *, asked: CallNamed | None = None
+    ) -> ToolResult:
         """A failure outside the tools (queue_full, request_cancelled, confirmation_*) as a result."""
-        call = prepared.state.get("asked") if prepared is not None else None
-        if call is None:
-            return results.failure(failures.payload_of(error))
-        payload = failures.payload_of(error, call.action.tool, call.action.name)
-        if call.policy.is_external:
-            payload["safety"] = external_safety(prepared.state["configuration"] if prepared else Configuration())
-        return results.failure(payload)
+        if prepared is not None and "asked" in prepared.state:
+            call: Asked = prepared.state["asked"]
+            return failed(prepared.state["configuration"], call.action, error, call.policy)
+        name, arguments = asked if asked is not None else ("", {})
+        tool = TOOLS.get(name)
+        action = find_action(tool, str(arguments.get("action"))) if tool is not None else None
+        if action is None:
+            return results.failure(failures.payload_of(error, name))
+        return failed(self.files.last_known, action, error, action.policy.resolve(arguments))
 
 
 def _forwarding(name: str) -> Handling:

@@ -75,6 +75,9 @@ class ToolContext:
     _root_of: dict[str, str] = field(default_factory=dict)
     _notebooks: list[dict[str, Any]] | None = None
     memo: dict[str, Any] = field(default_factory=dict)
+    # Ids that were drawn for what this write is going to make, and what of it the host has confirmed so far (R83).
+    reserved: Mapping[str, str] = field(default_factory=dict)
+    stages: list[str] = field(default_factory=list)
 
     async def call(self, path: str, /, **arguments: Any) -> Any:
         """One host call: ``context.call("/api/block/getBlockInfo", id=…)``. Arguments that are None are left out."""
@@ -194,6 +197,8 @@ class Handling:
     confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
     # What its arguments alone refuse: before a confirmation, a lane, a preflight, the ledger. Raises ToolError.
     admits: Callable[[Arguments], None] | None = None
+    # Draws the ids of what a creation makes, to be recorded before it is sent.
+    reserves: Callable[[ToolContext, Arguments], Mapping[str, str]] | None = None
     # It waits for nothing but the host, and only for what a host answers out of its memory.
     is_immediate: bool = False
 

@@ -53,6 +53,11 @@ class PluginFiles:
         self._configuration_moment = moment
         return known[2]
 
+    @property
+    def last_known(self) -> Configuration:
+        """The settings as they were read last; the defaults before that. For what is told without reading anything."""
+        return self._configuration[2] if self._configuration is not None else Configuration()
+
     async def permissions(self, host: Host) -> Permissions:
         """The permissions now (R206).
 

@@ -15,6 +15,7 @@ from kernel.canonical import digest
 from kernel.errors import ToolError
 from kernel.safety.intent import SAFETY_ARGUMENTS
 from kernel.safety.policy import Policy
+from kernel.safety.submission import rejected
 from kernel.tools import extension, failures, results
 from kernel.tools.configuration import Configuration
 from kernel.tools.handlers import HANDLERS
@@ -163,7 +164,7 @@ def refused(configuration: Configuration, action: Action, error: ToolError, poli
 def failed(configuration: Configuration, action: Action, error: ToolError, policy: Policy) -> ToolResult:
     """The result of a failed call."""
     payload = failures.payload_of(error, action.tool, action.name)
-    payload = {**safety_frame(configuration, policy, payload), **payload}
+    payload = {**safety_frame(configuration, policy), **payload}
     result = results.failure(payload)
     if configuration.softens_errors and payload["error"]["type"] in failures.SOFT_TYPES:
         payload["error"]["softened"] = True
@@ -172,23 +173,15 @@ def failed(configuration: Configuration, action: Action, error: ToolError, polic
     return result
 
 
-def safety_frame(configuration: Configuration, policy: Policy, payload: Mapping[str, Any]) -> dict[str, Any]:
-    """What every answer of a writing action says beside its payload (R110, R111, R154, decision 25)."""
+def safety_frame(configuration: Configuration, policy: Policy) -> dict[str, Any]:
+    """What every answer of a writing action says beside its payload, unless that says more (R110, R154, decision 25)."""
     if policy.is_external:
         return {"safety": external_safety(configuration)}
     if not policy.is_mutation:
         return {}
     if not configuration.is_strict:
         return {"safety": dict(failures.LEGACY_SAFETY)}
-    if "transactionState" in payload:
-        return {}
-    return {
-        "success": False,
-        "writeSafetyMode": "strict",
-        "writeAttempted": False,
-        "writeExecuted": False,
-        "transactionState": "rejected",
-    }
+    return rejected()
 
 
 def external_safety(configuration: Configuration) -> dict[str, Any]:
@@ -200,12 +193,11 @@ def external_safety(configuration: Configuration) -> dict[str, Any]:
 def _check_preflight(configuration: Configuration, call: Asked) -> None:
     if not call.is_preflight or call.policy.is_read:
         return
-    nothing = {"success": False, "writeAttempted": False, "writeExecuted": False, "transactionState": "rejected"}
     if call.policy.is_external:
         error = ToolError(
             "preflight_unavailable",
             f"{call.action.key} is an external effect: it cannot be checked beforehand, and nothing was executed.",
-            outer={**nothing, "writeSafetyMode": external_safety(configuration)["writeSafetyMode"]},
+            outer={**rejected(), "writeSafetyMode": external_safety(configuration)["writeSafetyMode"]},
             hint="Call it without validateOnly once its user has agreed.",
         )
         raise refused(configuration, call.action, error, call.policy)
@@ -213,7 +205,7 @@ def _check_preflight(configuration: Configuration, call: Asked) -> None:
         error = ToolError(
             "strict_mode_disabled",
             "Strict safe writes are off: there is no preflight, and nothing was executed.",
-            outer={**nothing, "writeSafetyMode": "legacy"},
+            outer={**rejected(), "writeSafetyMode": "legacy"},
             hint="Call it without validateOnly.",
         )
         raise refused(configuration, call.action, error, call.policy)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from scheduler.ticket import Lane, Ticket
 
 Era = Literal["handshake", "modern", "internal"]
+# A tool's name and the arguments of one call, as they came.
+CallNamed = tuple[str, Mapping[str, Any]]
 
 
 class Channel(Protocol):
@@ -109,8 +111,13 @@ class ToolService(Protocol):
         """Do the work, in the lane. Never raises for tool-level failures: they are results."""
         ...
 
-    def error_result(self, error: ToolError, prepared: Prepared | None = None) -> ToolResult:
-        """How a failure outside the tools (queue_full, request_cancelled, confirmation_*) looks as a result."""
+    def error_result(
+        self, error: ToolError, prepared: Prepared | None = None, *, asked: CallNamed | None = None
+    ) -> ToolResult:
+        """How a failure outside the tools (queue_full, request_cancelled, confirmation_*) looks as a result.
+
+        ``asked``: the call as it came, where it was not prepared (yet): an error about a write says what it did, too.
+        """
         ...
 
     async def instructions(self, caller: Caller) -> str: ...

@@ -16,7 +16,7 @@ from kernel.errors import ToolError
 from kernel.ids import SeededIds
 from kernel.mcp.classify import NAMED_BY
 from kernel.mcp.endpoint import MCPEndpoint
-from kernel.tools.service import Caller, Confirmation, Prepared, Refused, ToolResult
+from kernel.tools.service import Caller, CallNamed, Confirmation, Prepared, Refused, ToolResult
 from kernel.wire import Answer, Headers, Request, Response, StreamResponse
 from scheduler import Lane, Scheduler, Ticket, open_scheduler
 
@@ -122,7 +122,9 @@ class Tools:
             await self.release.wait()
         return ToolResult([{"type": "text", "text": "done"}], {"tool": prepared.tool, "arguments": prepared.arguments})
 
-    def error_result(self, error: ToolError, prepared: Prepared | None = None) -> ToolResult:
+    def error_result(
+        self, error: ToolError, prepared: Prepared | None = None, *, asked: CallNamed | None = None
+    ) -> ToolResult:
         payload = {"success": False, **error.payload()}
         return ToolResult([{"type": "text", "text": json.dumps(payload)}], payload, is_error=True)
 

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from kernel.faults.plan import Rule
+from kernel.host.base import HostUnavailable
+from kernel.host.embedded import EmbeddedHost
 from kernel.safety.intent import Outcome
+from tests.safety.test_whole import open_whole
 from tests.safety.told import refusal
 from tests.safety.world import APPEND, DirectGate, World, open_world
 
@@ -65,3 +68,50 @@ async def test_a_creation_whose_answer_was_lost_says_which_stages_it_had_confirm
             error = await refusal(made_with_reserved_ids(world, answer=answer))
             assert error.code == "outcome_unknown"
             assert (error.details["reserved"]["avID"], error.details["stages"]) == ("a", ["inserted"])
+
+
+async def test_a_new_database_has_its_ids_in_the_ledger_before_it_is_sent(
+    fast_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R83, through the tool: the answer is lost, and the replay says which ids to look for; they are there."""
+    async with open_whole(fast_path) as whole:
+        asked = {"createIfNotExist": True, "blockID": whole.names["D"]}
+        answer = await whole.preflight("av", "render", **asked)
+        original = EmbeddedHost.call
+
+        async def call(host: EmbeddedHost, path: str, given: Any = None) -> Any:
+            found = await original(host, path, given)
+            if path == "/api/transactions":
+                raise HostUnavailable("gone", is_ambiguous=True, path=path)
+            return found
+
+        with monkeypatch.context() as patch:
+            patch.setattr(EmbeddedHost, "call", call)
+            told, _ = await whole.commit("av", "render", answer, **asked)
+        assert told["error"]["code"] == "outcome_unknown"
+        again, _ = await whole.commit("av", "render", answer, **asked)
+        reserved = again["error"]["reserved"]
+        assert reserved == told["error"]["reserved"]
+        assert "stages" not in again["error"]
+        assert await whole.host.call("/api/block/checkBlockExist", {"id": reserved["blockID"]})
+
+
+async def test_a_new_database_replays_its_ids_and_stages(fast_path: Path) -> None:
+    async with open_whole(fast_path) as whole:
+        asked = {"createIfNotExist": True, "blockID": whole.names["D"]}
+        answer = await whole.preflight("av", "render", **asked)
+        done, is_error = await whole.commit("av", "render", answer, **asked)
+        assert not is_error, done
+        again, _ = await whole.commit("av", "render", answer, **asked)
+        receipt = again["receipt"]
+        assert receipt["reserved"] == {"avID": done["avID"], "blockID": done["blockID"]}
+        assert receipt["stages"] == ["inserted", "rendered"]
+        assert receipt["materialized"] is True
+
+
+async def test_a_database_that_is_there_is_only_shown(fast_path: Path) -> None:
+    async with open_whole(fast_path) as whole:
+        made = await whole.write("av", "render", createIfNotExist=True, blockID=whole.names["D"])
+        shown = await whole.write("av", "render", createIfNotExist=True, blockID=whole.names["D"], avID=made["avID"])
+        assert shown["safety"]["transactionState"] == "no_change"
+        assert shown["safety"]["writeAttempted"] is False

@@ -61,5 +61,6 @@ def test_what_was_made_beside_an_unchanged_target_is_judged_by_its_own_look(
     assert refused.event is WriteEvent.MISMATCHED
 
 
-def test_an_upload_that_was_not_made_is_no_change() -> None:
+def test_what_was_not_made_because_it_was_there_is_no_change() -> None:
     assert judge(Outcome({}, False), "same", ReadBack("same"), Precondition.SOURCE) is NO_CHANGE
+    assert judge(Outcome({}, False), None, ReadBack(), Precondition.NONE) is NO_CHANGE
