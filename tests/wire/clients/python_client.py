@@ -1,7 +1,8 @@
 """The official Python SDK's client tells one story against a running kernel: read, safe write, dangerous call, cancel.
 
-Run with the interpreter that holds ``mcp``: ``python python_client.py BASE MODE DOCUMENT`` (MODE: legacy or auto; BASE
-without a path; DOCUMENT: the id of an existing document). Prints the negotiated revision; any surprise ends it with 1.
+Run with the interpreter that holds ``mcp``: ``python python_client.py [--stdio PYTHON] BASE MODE DOCUMENT`` (MODE: legacy
+or auto; BASE without a path; DOCUMENT: the id of an existing document). With ``--stdio`` the client starts ``PYTHON -m
+kernel stdio``, which delegates to the kernel at BASE. Prints the negotiated revision; any surprise ends it with 1.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import asyncio
 import json
 import sys
 import urllib.request
+from pathlib import Path
 from typing import Any
 
 import anyio
-from mcp import Client
+from mcp import Client, StdioServerParameters
 from mcp.types import ElicitResult
 
+ROOT = Path(__file__).resolve().parents[3]
 HELD_S = 0.5
 PATIENCE_S = 10.0
 asked: list[str] = []
@@ -88,12 +91,12 @@ async def until(base: str, name: str, value: int) -> None:
         await anyio.sleep(0.05)
 
 
-async def main(base: str, mode: Any, document: str) -> None:
+async def main(server: str | StdioServerParameters, base: str, mode: Any, document: str) -> None:
     is_modern = mode != "legacy"
-    async with Client(f"{base}/sisyphus/mcp", mode=mode, elicitation_callback=agree) as client:
+    async with Client(server, mode=mode, elicitation_callback=agree) as client:
         assert "fs" in [tool.name for tool in (await client.list_tools()).tools]
         assert "Alpha" in json.dumps(await call(client, "fs", action="read", path="/Box/Plan"))
-        path = f"/Box/By python {mode}"
+        path = f"/Box/By python {mode} {type(server).__name__}"
         await write_safely(client, path)
         await remove_with_consent(client, path, is_modern=is_modern)
         await cancel_a_read(client, base, document)
@@ -103,4 +106,9 @@ async def main(base: str, mode: Any, document: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:4]))
+    words = sys.argv[1:]
+    if words[0] == "--stdio":
+        arguments = ["-m", "kernel", "stdio", "--url", words[2]]
+        asyncio.run(main(StdioServerParameters(command=words[1], args=arguments, cwd=ROOT), *words[2:5]))
+    else:
+        asyncio.run(main(f"{words[0]}/sisyphus/mcp", *words[:3]))

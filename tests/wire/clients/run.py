@@ -38,6 +38,10 @@ def stories() -> list[tuple[str, list[str]]]:
     typescript = [str(toolbox.node()), str(HERE / "typescript_client.mjs"), str(packages)]
     return [
         (f"Python {PYTHON_PACKAGE}", [str(python), str(HERE / "python_client.py")]),
+        (
+            f"Python {PYTHON_PACKAGE} over stdio",
+            [str(python), str(HERE / "python_client.py"), "--stdio", sys.executable],
+        ),
         (f"TypeScript {TYPESCRIPT_PACKAGE}", typescript),
     ]
 
