@@ -37,9 +37,13 @@ class BodyReader:
         self._received_bytes = 0
         self._waited_s = 0.0
         self._must_continue = False
+        self._size_bytes = 0
+        self._bytes_max: float = inf
 
     def begin(self, head: Head) -> None:
         self._head = head
+        self._size_bytes = 0
+        self._bytes_max = inf
         self._must_continue = head.expects_continue
         self._received_bytes = 0
         self._waited_s = 0.0
@@ -55,6 +59,7 @@ class BodyReader:
         assert self._head is not None, "begin comes first"
         if self._head.content_length > bytes_max:
             raise BodyTooLarge(bytes_max)
+        self._bytes_max = bytes_max
 
     async def whole(self, bytes_max: int) -> bytes:
         """The whole body.
@@ -70,13 +75,9 @@ class BodyReader:
         if self._wire.is_body_complete:
             return piece
         pieces = []
-        size_bytes = 0
         while piece:
-            size_bytes += len(piece)
-            if size_bytes > bytes_max:
-                raise BodyTooLarge(bytes_max)
-            if size_bytes > self._held_bytes:
-                self._hold(size_bytes - self._held_bytes)
+            if self._size_bytes > self._held_bytes:
+                self._hold(self._size_bytes - self._held_bytes)
             pieces.append(piece)
             piece = await self._next_piece()
         return b"".join(pieces)
@@ -84,11 +85,7 @@ class BodyReader:
     async def pieces(self, bytes_max: int) -> AsyncIterator[bytes]:
         """The body piece by piece, counted as it comes. Raises BodyTooLarge, ClientGone."""
         self.check(bytes_max)
-        size_bytes = 0
         while piece := await self._next_piece():
-            size_bytes += len(piece)
-            if size_bytes > bytes_max:
-                raise BodyTooLarge(bytes_max)
             yield piece
 
     async def skip(self) -> bool:
@@ -111,12 +108,20 @@ class BodyReader:
             await self._source.send(CONTINUE)
         try:
             while (piece := self._wire.next_piece()) is None:
+                self._check_size(self._wire.announced_bytes)
                 await self._receive()
         except Malformed:
             if self._wire.is_eof:
                 raise ClientGone from None
             raise
+        self._size_bytes += len(piece)
+        self._check_size(self._wire.announced_bytes)
         return piece
+
+    def _check_size(self, announced_bytes: int) -> None:
+        """What is announced counts as if it were here: nobody waits for a chunk that is too long."""
+        if self._size_bytes + announced_bytes > self._bytes_max:
+            raise BodyTooLarge(int(self._bytes_max))
 
     async def _receive(self) -> None:
         """Wait for more. Only waiting counts against the sender, not what the handler does between the pieces."""

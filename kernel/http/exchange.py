@@ -181,6 +181,12 @@ class Wire:
         self._left_bytes -= len(piece)
         return piece
 
+    @property
+    def announced_bytes(self) -> int:
+        """How much of the present chunk is still to come; 0 where the head said the length of the whole body."""
+        # h11 hands chunks out as they come and keeps what their heads announced to itself.
+        return int(getattr(getattr(self._live, "_reader", None), "_bytes_in_chunk", 0))
+
     def take_rest(self) -> bytes:
         """All bytes behind the current request, which another protocol now owns (an accepted upgrade)."""
         assert self.is_body_complete, "the body was not read"

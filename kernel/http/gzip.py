@@ -11,7 +11,7 @@ from kernel.wire import EVENT_STREAM, Headers, Response
 
 # Files that are compressed already go as they are.
 _EXCLUDED: Final = (".pdf", ".mp3", ".wav", ".ogg", ".mov", ".weba", ".mkv", ".mp4", ".webm", ".flac")
-_GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
+GZIP_WINDOW: Final = 16 + zlib.MAX_WBITS
 
 
 def wants_gzip(path: str, headers: Headers) -> bool:
@@ -35,7 +35,7 @@ def compressed(response: Response, *, says_so: bool = True) -> Response:
     """
     body = response.body
     if body:
-        packer = zlib.compressobj(wbits=_GZIP_WINDOW)
+        packer = zlib.compressobj(wbits=GZIP_WINDOW)
         body = packer.compress(body) + packer.flush()
     added = (ENCODING, VARY) if says_so else (VARY,)
     return replace(response, headers=(*response.headers, *added), body=body)

@@ -11,11 +11,14 @@ from msgspec.structs import replace
 from kernel.http.exchange import Head
 from kernel.http.guard import HostGuard, OriginGuard
 from kernel.http.limits import HEAD_CACHE_ENTRIES_MAX
+from kernel.http.reply import plain
 from kernel.wire import Answer, Exchange, Handler, Response, Route, StreamResponse, WebSocketResponse
 
 # What the server is given: a head in, a route or an answer that needs no body out.
 Resolver = Callable[[Head], "Route | Answer"]
 
+# Two of these cannot both be meant, and whoever looks at one of them may have meant the other.
+_SINGLE: Final = ("content-type", "x-sisyphus-file-name")
 # The kernel's own words for an unknown route: no charset, no line end (18 bytes).
 NOT_FOUND: Final = Response(404, (("Content-Type", "text/plain"),), b"404 page not found")
 
@@ -92,6 +95,9 @@ class Router:
         if refusal is not None:
             return refusal
         added = self._origins.answer_headers(origin)
+        for name in _SINGLE:
+            if len(head.headers.get_all(name)) > 1:
+                return plain(400, f"The header {name} stands there more than once.", headers=added)
         if head.method not in route.methods:
             allow = ("Allow", ", ".join(sorted(route.methods)))
             return Response(405, (("Content-Type", "text/plain"), allow, *added), b"405 method not allowed")

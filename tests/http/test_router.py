@@ -110,3 +110,15 @@ async def test_headers_can_be_added_to_every_kind_of_answer() -> None:
 
     for kind in (Response(200), StreamResponse(200, (), produce), WebSocketResponse(serve)):
         assert with_headers(kind, (("A", "b"),)).headers == (("A", "b"),)
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "X-Sisyphus-File-Name"])
+def test_a_header_that_can_be_meant_once_only_is_refused_when_it_comes_twice(name: str) -> None:
+    router = Router([route("/p", "POST", surface="plugin"), route("/k", "POST")])
+    found = router.resolve(head_of("POST", "/p", f"{name}: a", f"{name}: a"))
+    assert isinstance(found, Response)
+    assert found.status == 400
+    assert name.lower() in found.body.decode()
+    assert isinstance(router.resolve(head_of("POST", "/p", f"{name}: a")), Route)
+    # The kernel's own surface takes the first, as the kernel does.
+    assert isinstance(router.resolve(head_of("POST", "/k", f"{name}: a", f"{name}: b")), Route)

@@ -6,12 +6,16 @@ The index is a copy of what the files say: it may be thrown away at any time and
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Final
 
 import apsw
 
 from kernel.workspace.patterns import compiled
 
+# Letters whose size and lower case are remembered.
+_LETTERS_KEPT_MAX: Final = 8192
 # What the kernel calls the version of its database.
 SCHEMA_VERSION: Final = "1"
 # The file of another version is thrown away and built anew: one more for every change of a table or of how rows are made.
@@ -111,25 +115,27 @@ def _regexp(*values: Any) -> bool:
 
 def _tokenizer(connection: apsw.Connection, arguments: list[str]) -> Callable[[bytes, int, str | None], Any]:
     """Every character is a token, so a phrase finds any piece of a text."""
-    fold = folded if "case_insensitive" in arguments else str
+    is_folding = "case_insensitive" in arguments
 
     def tokens(text: bytes, reason: int, locale: str | None) -> list[tuple[int, int, str]]:
-        found: list[tuple[int, int, str]] = []
-        start = 0
-        for letter in text.decode("utf-8", "replace"):
-            end = start + _utf8_bytes(letter)
-            found.append((start, end, fold(letter)))
-            start = end
-        return found
+        letters = text.decode("utf-8", "replace")
+        if text.isascii():
+            # One byte each, and lower case letter by letter: nothing needs a loop of ours.
+            count = len(letters)
+            return list(zip(range(count), range(1, count + 1), letters.lower() if is_folding else letters, strict=True))
+        ends = list(accumulate(map(_utf8_bytes, letters)))
+        shown = map(folded, letters) if is_folding else letters
+        return list(zip([0, *ends[:-1]], ends, shown, strict=True))
 
     return tokens
 
 
+@lru_cache(maxsize=_LETTERS_KEPT_MAX)
 def _utf8_bytes(letter: str) -> int:
-    code = ord(letter)
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    return len(letter.encode("utf-8", "surrogatepass"))
 
 
+@lru_cache(maxsize=_LETTERS_KEPT_MAX)
 def folded(letter: str) -> str:
     """One character as the index compares it: lower case where that is one character."""
     lower = letter.lower()
