@@ -6,6 +6,9 @@ from typing import Final
 
 # What is parsed, encoded, packed or read beyond this goes to a thread: the event loop does not wait for it.
 INLINE_BYTES_MAX: Final = 64 * 1024
+# A file from this size on is sent piece by piece: memory does not grow with it.
+STREAMED_BYTES_MIN: Final = 1024 * 1024
+STREAM_PIECE_BYTES: Final = 256 * 1024
 
 # --- pushes and broadcast channels -------------------------------------------------------------------------------
 # What one WebSocket may still owe its reader. Past either one it is cut off; nobody who publishes ever waits.
@@ -30,6 +33,8 @@ SVG_DEPTH_MAX: Final = 256
 SVG_PARTS_MAX: Final = 1_000_000
 # What one archive may hold once unpacked.
 UNPACKED_BYTES_MAX: Final = 512 * 1024 * 1024
+# How long an archive waits to be told its notebook (30 minutes).
+STAGED_S_MAX: Final = 30 * 60
 # What a forwarded request may bring back, and how often it may be sent on.
 FORWARDED_BYTES_MAX: Final = 64 * 1024 * 1024
 FORWARDED_REDIRECTS_MAX: Final = 3

@@ -92,18 +92,19 @@ class MarkdownExport:
     def sources(self) -> ExportSources:
         workspace = self.kernel.workspace
 
-        def query(statement: str) -> list[Node]:
-            return [node for block_id in self._embedded(statement) if (node := self._node(block_id)) is not None]
-
         return ExportSources(
             node_of=self._node,
             ref_text=lambda block_id: ref_text(node) if (node := self._node(block_id)) else "block not found",
-            query=query,
+            query=self.query,
             view_table=lambda node: view_table(workspace, node),
             place_of=self._place,
             annotation_page=self._annotation_page,
             parse=self.parsed,
         )
+
+    def query(self, statement: str) -> list[Node]:
+        """The blocks that a query of a document finds."""
+        return [node for block_id in self._embedded(statement) if (node := self._node(block_id)) is not None]
 
     def _node(self, block_id: str) -> Node | None:
         found = self.found(block_id)

@@ -51,7 +51,7 @@ class Snapshot:
 
 
 def take_snapshot(workspace: Workspace, memo: str) -> Snapshot:
-    """Keep the data folder as it is now."""
+    """Keep the data folder as it is now; where nothing has changed, the latest snapshot stands for it."""
     _note_ignored(workspace)
     files = []
     for path, stat in workspace.files.walk(DATA):
@@ -65,6 +65,11 @@ def take_snapshot(workspace: Workspace, memo: str) -> Snapshot:
         inner = path[len(DATA) :]
         file_id = hashlib.sha1(f"{inner}\0{digest}\0{updated}".encode(), usedforsecurity=False).hexdigest()
         files.append(SnapshotFile(file_id, inner, len(content), updated, digest))
+    latest = next(iter(snapshots(workspace)), None)
+    if latest is not None and {(file.path, file.content) for file in latest.files} == {
+        (file.path, file.content) for file in files
+    }:
+        return latest
     created = workspace.clock.wall_ms()
     told = f"{created}\0{memo}\0{''.join(file.id for file in files)}"
     snapshot = Snapshot(hashlib.sha1(told.encode(), usedforsecurity=False).hexdigest(), memo, created, tuple(files))
@@ -193,11 +198,11 @@ def _read(workspace: Workspace, snapshot_id: str) -> Snapshot | None:
         return None
 
 
-def listed_files(workspace: Workspace, keyword: str) -> Iterator[tuple[Snapshot, SnapshotFile]]:
-    """Files of all snapshots whose path holds the keyword, each version once."""
+def listed_files(workspace: Workspace) -> Iterator[tuple[Snapshot, SnapshotFile]]:
+    """The files of all snapshots, each version once."""
     seen: set[str] = set()
     for snapshot in snapshots(workspace):
         for file in snapshot.files:
-            if keyword.lower() in file.path.lower() and file.id not in seen:
+            if file.id not in seen:
                 seen.add(file.id)
                 yield snapshot, file

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.arguments import ApiError, EmptyAnswer, Panic
+from kernel.workspace.asset_links import assets_of
+from kernel.workspace.assets import find_asset
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -19,6 +21,11 @@ NO_SPACE: Final = (
 LOGIN_FAILED: Final = f'Get community user account failed: Post "{_SERVER}/login": dial tcp: network is unreachable'
 NO_ACCOUNT: Final = "Account authentication failed, please login again"
 NO_CODE: Final = "Activation code cannot be empty"
+NO_SUBSCRIPTION: Final = (
+    "This feature requires the purchase of an <a target='_blank' href='https://ld246.com/subscribe/siyuan'>"
+    "[Annual Subscription]</a> (if you have already purchased, please refresh or re-login in "
+    "[Settings - Account & Sync - Account])"
+)
 MESSAGE_MS: Final = 3000
 
 
@@ -73,7 +80,23 @@ def remove_shorthands(call: Call) -> Any:
     call.arguments.raw_str_list("ids")
 
 
+def set_block_reminder(call: Call) -> Any:
+    call.arguments.raw_str("id")
+    call.arguments.raw_str("timed")
+    raise ApiError(NO_SUBSCRIPTION, data={"closeTimeout": 7000})
+
+
+async def send_to_community(call: Call) -> Any:
+    """A document as an article: its assets must be there; without an account it is not sent."""
+    block_id = call.arguments.required_str("id")
+    workspace = call.kernel.workspace
+    for path in assets_of(workspace.document(block_id).root):
+        find_asset(workspace, path)
+
+
 HANDLERS: Final[dict[str, ApiHandler]] = {
+    "/api/block/setBlockReminder": set_block_reminder,
+    "/api/export/export2Liandi": send_to_community,
     "/api/cloud/getCloudSpace": get_cloud_space,
     "/api/cloud/setCloudReminder": set_cloud_reminder,
     "/api/account/login": login,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +76,9 @@ def get_doc_history_content(call: Call) -> Any:
     path = call.arguments.required_str("historyPath")
     keyword = call.arguments.optional_str("k")
     highlights = call.arguments.optional_bool("highlight", True)
+    where = posixpath.normpath(f"{call.kernel.workspace.files.absolute('').rstrip('/')}/{path}")
+    if not where.startswith(call.kernel.workspace.files.absolute("").rstrip("/")):
+        raise ApiError(f"Path [{where}] is not in workspace")
     root = kept_tree(call.kernel.workspace, path)
     if root is None:
         return {"id": "", "rootID": "", "content": "", "isLargeDoc": False}

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from kernel.siyuan.arguments import ApiError
-from kernel.siyuan.limits import INLINE_BYTES_MAX
+from kernel.siyuan.kernel import FormFile
+from kernel.siyuan.limits import INLINE_BYTES_MAX, STAGED_S_MAX
 from kernel.workspace.boxes import box_json
 from kernel.workspace.imports.markdown_folder import (
     MARKDOWN,
@@ -22,7 +23,6 @@ from kernel.workspace.imports.sources import ArchiveInvalid, MemorySource, Works
 from kernel.workspace.imports.sy_archive import (
     INVALID,
     NO_NOTEBOOK,
-    TARGET_REQUIRED,
     import_archive,
     import_notebook,
     read_archive,
@@ -32,7 +32,7 @@ from kernel.workspace.notebooks import DATA
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
-    from kernel.siyuan.kernel import Call, FormFile
+    from kernel.siyuan.kernel import Call
 
 _NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _NO_FILE: Final = "no file found"
@@ -42,6 +42,10 @@ _NOT_MARKDOWN: Final = "Only supports importing Markdown files"
 # Where notes may be imported from: what is not the workspace's own machinery.
 _READABLE: Final = ("data/",)
 _DATA_FOLDERS_MAX: Final = 1
+_STAGED: Final = "temp/import/staged"
+_TOKEN_LENGTH: Final = 32
+_BAD_TOKEN: Final = "invalid import token"
+_NO_TASK: Final = "import task not found or expired"
 
 
 async def import_std_md(call: Call) -> Any:
@@ -146,9 +150,59 @@ async def import_sy_auto(call: Call) -> Any:
     if read_archive(files).is_notebook:
         return {"type": "notebook", **_new_notebook(call, files)}
     if not values.get("notebook"):
-        raise ApiError(TARGET_REQUIRED)
+        return {"type": "document", "token": _staged(call, file.content)}
     await _import_documents(call, file, values)
     return {"type": "document"}
+
+
+# --- archives that wait to be told where they go ---------------------------------------------------------------------
+def _staged(call: Call, content: bytes) -> str:
+    """Keep an archive until its notebook is known; the word under which it is asked for."""
+    workspace = call.kernel.workspace
+    _waiting(call)
+    token = workspace.ids.text(_TOKEN_LENGTH)
+    workspace.files.write(f"{_STAGED}/{token}-{workspace.clock.wall_ms()}.zip", content)
+    return token
+
+
+def _waiting(call: Call) -> dict[str, str]:
+    """The files that wait, by their words; those that have waited too long are removed."""
+    files = call.kernel.workspace.files
+    oldest_ms = call.kernel.clock.wall_ms() - STAGED_S_MAX * 1000
+    found: dict[str, str] = {}
+    for entry in files.list(_STAGED) if files.is_dir(_STAGED) else ():
+        token, _, staged_ms = entry.name.removesuffix(".zip").partition("-")
+        if staged_ms.isdecimal() and int(staged_ms) >= oldest_ms:
+            found[token] = f"{_STAGED}/{entry.name}"
+        else:
+            files.remove(f"{_STAGED}/{entry.name}")
+    return found
+
+
+def _taken(call: Call, token: str) -> bytes | None:
+    """The archive that waits under a word, which waits no more; None where there is none. Raises ApiError."""
+    if len(token) != _TOKEN_LENGTH or not token.isascii() or not token.isalnum():
+        raise ApiError(_BAD_TOKEN)
+    path = _waiting(call).get(token)
+    if path is None:
+        return None
+    content = call.kernel.workspace.files.read(path)
+    call.kernel.workspace.files.remove(path)
+    return content
+
+
+async def continue_import_sy(call: Call) -> Any:
+    """Bring a waiting archive into a notebook; it waits no more, however that ends."""
+    token, box = call.arguments.required_str("token"), call.arguments.required_str("notebook")
+    content = _taken(call, token)
+    if content is None:
+        raise ApiError(_NO_TASK)
+    await _import_documents(call, FormFile("file", f"{token}.zip", content), {"notebook": box, "toPath": "/"})
+    return {"type": "document"}
+
+
+def cancel_import_sy(call: Call) -> Any:
+    _taken(call, call.arguments.required_str("token"))
 
 
 async def import_data(call: Call) -> Any:
@@ -202,5 +256,7 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/import/importSY": import_sy,
     "/api/import/importSYNotebook": import_sy_notebook,
     "/api/import/importSYAuto": import_sy_auto,
+    "/api/import/continueImportSY": continue_import_sy,
+    "/api/import/cancelImportSY": cancel_import_sy,
     "/api/import/importData": import_data,
 }

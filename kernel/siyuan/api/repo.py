@@ -10,13 +10,16 @@ import posixpath
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from kernel.siyuan.arguments import ApiError
+from kernel.ids import is_node_id
+from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.dispatch import RawAnswer
+from kernel.siyuan.exports import offer
 from kernel.workspace import sy
 from kernel.workspace.blockmap import head_of
 from kernel.workspace.documents import Refusal
 from kernel.workspace.durations import file_size
 from kernel.workspace.intake import dom_of_blocks
+from kernel.workspace.names import tree_id, without_invisible
 from kernel.workspace.render.kramdown import render_kramdown
 from kernel.workspace.snapshots import (
     Snapshot,
@@ -46,8 +49,12 @@ _SNAPSHOT_FAILED: Final = "Failed to create data snapshot: {}"
 _EMPTY: Final = "Input can not be empty"
 _BAD_KEY: Final = "The key is not recognized, please confirm that the copied key string is correct"
 _CLOSE: Final = {"closeTimeout": 5000}
+_BAD_NAME: Final = "Do not include symbols \\ / : * ? &quot; &#039; &lt; &gt; |"
+_NOT_IN_NAMES: Final = frozenset("\\/:*?\"'<>|")
 _KEY_BYTES: Final = 32
 _PAGE_SIZE: Final = 32
+# Contents lie in folders of their first characters: a shorter id is a fault of the kernel's own.
+_FOLDER_LENGTH: Final = 2
 _LARGE_DOCUMENT_BYTES: Final = 1 << 20
 _FOLDS: Final = ("fold", "heading-fold")
 _FIRST: Final = "[Init] Init local data repo"
@@ -58,7 +65,7 @@ def _key(call: Call) -> str:
     return str(call.kernel.workspace.conf.section("repo").get("key") or "")
 
 
-def _require_key(call: Call) -> None:
+def require_key(call: Call) -> None:
     if not _key(call):
         raise ApiError(_NO_KEY)
 
@@ -116,9 +123,14 @@ def create_snapshot(call: Call) -> Any:
 
 
 def tag_snapshot(call: Call) -> Any:
-    snapshot_id, name = call.arguments.required_str("id"), call.arguments.required_str("name")
+    snapshot_id, name = call.arguments.required_str("id"), call.arguments.required_str("name", may_be_empty=True)
     if not _key(call):
         raise ApiError(_SNAPSHOT_FAILED.format(_NO_KEY), data=_CLOSE)
+    name = without_invisible(name).strip()
+    if not name:
+        raise ApiError(_SNAPSHOT_FAILED.format(_EMPTY), data=_CLOSE)
+    if _NOT_IN_NAMES.intersection(name):
+        raise ApiError(_SNAPSHOT_FAILED.format(_BAD_NAME), data=_CLOSE)
     try:
         snapshot_of(call.kernel.workspace, snapshot_id)
     except Refusal as error:
@@ -128,7 +140,7 @@ def tag_snapshot(call: Call) -> Any:
 
 def get_snapshots(call: Call) -> Any:
     page = int(call.arguments.required_number("page"))
-    _require_key(call)
+    require_key(call)
     if page < 1:
         return None
     found = snapshots(call.kernel.workspace)
@@ -141,10 +153,11 @@ def get_snapshots(call: Call) -> Any:
 
 
 def get_tag_snapshots(call: Call) -> Any:
-    _require_key(call)
+    require_key(call)
     workspace = call.kernel.workspace
     known = {one.id: one for one in snapshots(workspace)}
-    tagged = sorted(tags(workspace).items(), key=lambda pair: -int(pair[1]["updated"]))
+    tagged = [(name, tag) for name, tag in sorted(tags(workspace).items()) if tag["id"] in known]
+    tagged.sort(key=lambda pair: -known[pair[1]["id"]].created)
     return {
         "snapshots": [
             {
@@ -153,22 +166,22 @@ def get_tag_snapshots(call: Call) -> Any:
                 "hTagUpdated": _shown(call, int(tag["updated"])),
             }
             for name, tag in tagged
-            if tag["id"] in known
         ]
     }
 
 
 def remove_tag_snapshot(call: Call) -> Any:
     name = call.arguments.required_str("tag")
-    _require_key(call)
+    require_key(call)
     remove_tag(call.kernel.workspace, name)
 
 
 def checkout(call: Call) -> Any:
-    """Without a key nothing happens, and nothing is said."""
+    """Without a key, or for an unknown snapshot, nothing happens, and nothing is said."""
     snapshot_id = call.arguments.required_str("id")
-    if _key(call):
-        check_out(call.kernel.workspace, snapshot_of(call.kernel.workspace, snapshot_id))
+    known = {one.id: one for one in snapshots(call.kernel.workspace)} if _key(call) else {}
+    if snapshot_id in known:
+        check_out(call.kernel.workspace, known[snapshot_id])
 
 
 def _snapshot_json(call: Call, snapshot: Snapshot) -> dict[str, Any]:
@@ -205,7 +218,7 @@ def _shown(call: Call, at_ms: int) -> str:
 # --- differences and files -------------------------------------------------------------------------------------------
 def diff(call: Call) -> Any:
     left_id, right_id = call.arguments.required_str("left"), call.arguments.required_str("right")
-    _require_key(call)
+    require_key(call)
     workspace = call.kernel.workspace
     left, right = snapshot_of(workspace, left_id), snapshot_of(workspace, right_id)
     # The right one is where one would go: what only it has is added, what only the left one has is removed.
@@ -242,21 +255,34 @@ def _title(call: Call, file: SnapshotFile) -> str:
 
 
 def search_file(call: Call) -> Any:
-    keyword = call.arguments.optional_str("keyword")
-    page = max(int(call.arguments.optional_number("page", 1)), 1)
-    _require_key(call)
-    found = list(listed_files(call.kernel.workspace, keyword))
+    keyword = call.arguments.required_str("keyword")
+    page = max(int(call.arguments.required_number("page")), 1)
+    require_key(call)
+    name_of = posixpath.basename if is_node_id(keyword) else None
+    found = [
+        (snapshot, file)
+        for snapshot, file in listed_files(call.kernel.workspace)
+        if keyword.lower() in (name_of(file.path) if name_of else _title(call, file)).lower()
+    ]
     shown = found[(page - 1) * _PAGE_SIZE : page * _PAGE_SIZE]
     return {
-        "files": [_file_json(call, file, snapshot.id) for snapshot, file in shown],
+        "files": [{**_file_json(call, file, snapshot.id), "hPath": _hpath(call, file)} for snapshot, file in shown],
         "pageCount": -(-len(found) // _PAGE_SIZE),
         "totalCount": len(found),
     }
 
 
+def _hpath(call: Call, file: SnapshotFile) -> str:
+    """A document's path of titles, if it is there now."""
+    entry = call.kernel.workspace.blocks.documents.get(tree_id(file.path)) if file.path.endswith(".sy") else None
+    return entry.hpath if entry is not None else file.path
+
+
 def _file(call: Call) -> SnapshotFile:
     file_id = call.arguments.required_str("id")
-    _require_key(call)
+    require_key(call)
+    if len(file_id) < _FOLDER_LENGTH:
+        raise Panic("id")
     return file_of(call.kernel.workspace, file_id)
 
 
@@ -293,6 +319,14 @@ def get_file(call: Call) -> Any:
     return RawAnswer(200, (("Content-Type", "application/octet-stream"),), content)
 
 
+def export_file(call: Call) -> Any:
+    """A kept file, to be downloaded under its own name."""
+    file = _file(call)
+    files = call.kernel.workspace.files
+    name = posixpath.basename(file.path)
+    return {"path": offer(files, f"repo/{name}", content_of(call.kernel.workspace, file))}
+
+
 def rollback_file(call: Call) -> Any:
     put_back(call.kernel.workspace, _file(call))
 
@@ -326,6 +360,7 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/repo/searchRepoFile": search_file,
     "/api/repo/openRepoSnapshotFile": open_file,
     "/api/repo/getRepoFile": get_file,
+    "/api/repo/exportRepoFile": export_file,
     "/api/repo/rollbackRepoSnapshotFile": rollback_file,
     "/api/repo/setRepoIndexRetentionDays": set_retention_days,
     "/api/repo/setRetentionIndexesDaily": set_retention_daily,

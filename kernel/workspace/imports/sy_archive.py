@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 INVALID: Final = "Please check whether the .sy.zip is valid"
 NO_NOTEBOOK: Final = "Query notebook failed"
-TARGET_REQUIRED: Final = "target notebook is required"
 _CONF: Final = ".siyuan/conf.json"
 _SORT: Final = ".siyuan/sort.json"
 _META: Final = ".siyuan/boxDoc.json"

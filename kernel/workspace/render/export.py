@@ -144,7 +144,7 @@ class _Export:
         Embeds(self.sources.query, options.embed_mode, options.heading_embed_mode).resolve(copy)
         self._links_become_refs()
         ids = frozenset(node.id for node in copy.walk() if node.id)
-        footnotes = Footnotes(self.sources.node_of, self._anchor, ids)
+        footnotes = Footnotes(self.sources.node_of, self._anchor, ids, self.sources.query)
         if options.ref_mode == REF_FOOTNOTE and options.is_single:
             footnotes.collect(self._collected_root())
         for node in list(copy.walk()):

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from kernel.workspace.names import unescaped_attribute
-from kernel.workspace.render.inlines import is_mark, mark_text
+from kernel.workspace.render.inlines import NEWLINE_ESCAPE, is_mark, mark_text
 from kernel.workspace.tree import Node
 
 _NESTED_MAX: Final = 4096  # references followed from footnote to footnote
 _SHORT_RUNES_MAX: Final = 64  # a paragraph of the same document is cut to this when it is a footnote
+EMBED: Final = "NodeBlockQueryEmbed"
 BLOCK_LINK: Final = "siyuan://blocks/"
 
 
@@ -31,7 +32,10 @@ class Footnotes:
     node_of: Callable[[str], Node | None]
     anchor_of: Callable[[Node], str]
     exported_ids: frozenset[str]
+    query: Callable[[str], list[Node]] = lambda _statement: []
     by_id: dict[str, Footnote] = field(default_factory=dict)
+    # Blocks that a query in a footnote has shown: each is shown once in an export.
+    shown_ids: set[str] = field(default_factory=set)
     followed: int = 0
 
     def collect(self, top: Node) -> None:
@@ -62,11 +66,33 @@ class Footnotes:
                 continue
             definition = Node("NodeFootnotesDef", data=f"^{footnote.number}")
             for part in self._parts(target, document_id):
-                copy = part.clone()
-                definition.append(copy)
-                self._link(copy)
+                for block in self._without_queries(part.clone()):
+                    definition.append(block)
+                    self._link(block)
             found.append(definition)
         return found
+
+    def _without_queries(self, block: Node) -> list[Node]:
+        """The block behind what the queries in it find; a query itself is only that."""
+        blocks: list[Node] = []
+        for node in list(block.walk()):
+            if node.type != EMBED:
+                continue
+            for one in self.query(embed_statement(node)):
+                blocks += self._shown_once(one)
+            if node is block:
+                return blocks
+            node.detach()
+        return [*blocks, block]
+
+    def _shown_once(self, node: Node) -> list[Node]:
+        if node.id in self.shown_ids:
+            return []
+        self.shown_ids.add(node.id)
+        blocks: list[Node] = []
+        for part in node.children if node.type == "NodeDocument" else section(node):
+            blocks += self._without_queries(part.clone())
+        return [_in_list(block) for block in blocks]
 
     def _parts(self, target: Node, document_id: str) -> list[Node]:
         is_same_document = _root(target).id == document_id
@@ -103,6 +129,19 @@ class Footnotes:
                 node.detach()
             elif target_id in self.exported_ids:
                 node.fields = {**node.fields, "TextMarkType": "a", "TextMarkAHref": f"#{target_id}"}
+
+
+def embed_statement(embed: Node) -> str:
+    """The query of an embed block as it was typed."""
+    script = next((child.data for child in embed.children if child.type == f"{EMBED}Script"), "")
+    return html.unescape(script).replace(NEWLINE_ESCAPE, "\n")
+
+
+def _in_list(block: Node) -> Node:
+    if block.type != "NodeListItem":
+        return block
+    kind = (block.fields.get("ListData") or {}).get("Typ", 0)
+    return Node("NodeList", fields={"ListData": {"Typ": kind} if kind else {}}, children=[block])
 
 
 def footnote_mark(footnote: Footnote) -> Node:

@@ -10,6 +10,7 @@ from kernel.siyuan.api.av.guard import guarded, silent
 from kernel.siyuan.api.filetree import optional
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.documents import Refusal
+from kernel.workspace.snapshots import content_of, snapshot_of
 from kernel.workspace.views import layouts
 from kernel.workspace.views.binding import set_at_once
 from kernel.workspace.views.database import Database, ViewError
@@ -81,6 +82,19 @@ def render_history(call: Call) -> Any:
     return _answer(call, decoded(workspace, workspace.files.read(path)), question)
 
 
+def render_snapshot(call: Call) -> Any:
+    """The first view as a snapshot of the data folder holds its database."""
+    workspace = call.kernel.workspace
+    snapshot_id, database_id = call.arguments.raw_str("snapshot"), call.arguments.raw_str("id")
+    if not is_node_id(database_id):
+        raise Refusal("invalid id")
+    path = path_of(database_id).removeprefix("data")
+    file = next((one for one in snapshot_of(workspace, snapshot_id).files if one.path == path), None)
+    if file is None:
+        raise ViewError("attribute view not found")
+    return _answer(call, decoded(workspace, content_of(workspace, file)), Question(""))
+
+
 def _answer(call: Call, database: Database, question: Question) -> Any:
     workspace = call.kernel.workspace
     return answer(workspace, database, shown_view(around(workspace), database, question))
@@ -142,6 +156,7 @@ def get_images(call: Call) -> Any:
 HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/av/renderAttributeView": silent(render_attribute_view),
     "/api/av/renderHistoryAttributeView": guarded(render_history),
+    "/api/av/renderSnapshotAttributeView": guarded(render_snapshot),
     "/api/av/changeAttrViewLayout": silent(change_layout),
     "/api/av/setAttrViewGroup": silent(set_group),
     "/api/av/setAttrViewFilters": silent(set_filters),
