@@ -13,6 +13,8 @@ from kernel.sim.script import Mishap, Operation, Script
 from kernel.sim.world import run_world
 
 POINTS_MAX = 2_000
+# The slow sweeps are cut into as many tests.
+SHARDS = 5
 # Which write an operation makes: update, append, set_attrs, rename, create (kernel.sim.actor).
 PICKS = (0, 3, 4, 5, 6)
 
@@ -23,9 +25,9 @@ def script(*mishaps: Mishap, seed: int = 1, picks: tuple[int, ...] = PICKS) -> S
     return Script(seed, ("modern",), (*writes, *asks), mishaps, 0.0)
 
 
-def sweep(kind: str, *, picks: tuple[int, ...], stride: int = 1, **mishap: object) -> int:
+def sweep(kind: str, *, picks: tuple[int, ...], first: int = 0, stride: int = 1, **mishap: object) -> int:
     """Run until the mishap has nothing left to hit; the number of runs."""
-    for number, point in enumerate(range(0, POINTS_MAX, stride)):
+    for number, point in enumerate(range(first, POINTS_MAX, stride)):
         mishaps = (Mishap(0, kind, nth=point, **mishap),)  # type: ignore[arg-type]
         report = run_world(script(*mishaps, seed=point + 1, picks=picks), keeps_trace=True)
         assert not report.failure, f"{kind} at operation {point}: {report.failure}"
@@ -42,28 +44,30 @@ def test_a_crash_at_points_of_one_write(is_power_cut: bool) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("shard", range(SHARDS))
 @pytest.mark.parametrize("is_power_cut", [False, True])
-def test_a_crash_at_every_operation(is_power_cut: bool) -> None:
-    assert sweep("disk-crash", picks=PICKS, is_power_cut=is_power_cut) > 100
+def test_a_crash_at_every_operation(is_power_cut: bool, shard: int) -> None:
+    assert sweep("disk-crash", picks=PICKS, first=shard, stride=SHARDS, is_power_cut=is_power_cut) > 100 // SHARDS
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("word", ["full", "io"])
 @pytest.mark.parametrize("times", [1, 20])
-def test_a_disk_that_refuses_at_every_operation(word: str, times: int) -> None:
-    assert sweep("disk-refusal", picks=PICKS, do=word, times=times) > 100
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_a_disk_that_refuses_at_every_operation(word: str, times: int, shard: int) -> None:
+    assert sweep("disk-refusal", picks=PICKS, first=shard, stride=SHARDS, do=word, times=times) > 100 // SHARDS
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("first", [30, 45, 60])
 @pytest.mark.parametrize("is_power_cut", [False, True])
-def test_a_second_crash_at_every_operation_of_the_start_after_the_first(is_power_cut: bool) -> None:
+def test_a_second_crash_at_every_operation_of_the_start_after_the_first(is_power_cut: bool, first: int) -> None:
     """Recovery is interrupted too: settling what was in doubt must be as safe as writing it."""
-    for first in (30, 45, 60):
-        for later in range(1, 40):
-            mishaps = (
-                Mishap(0, "disk-crash", nth=first, is_power_cut=is_power_cut),
-                Mishap(1, "disk-crash", nth=first + later, is_power_cut=True),
-            )
-            report = run_world(script(*mishaps, seed=first * 100 + later))
-            assert not report.failure, f"crashes at operations {first} and {first + later}: {report.failure}"
-            assert report.lives >= 3
+    for later in range(1, 40):
+        mishaps = (
+            Mishap(0, "disk-crash", nth=first, is_power_cut=is_power_cut),
+            Mishap(1, "disk-crash", nth=first + later, is_power_cut=True),
+        )
+        report = run_world(script(*mishaps, seed=first * 100 + later))
+        assert not report.failure, f"crashes at operations {first} and {first + later}: {report.failure}"
+        assert report.lives >= 3
