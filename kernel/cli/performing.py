@@ -114,6 +114,8 @@ class Performance:
         if result is None:
             return EXIT_FAILED
         self.display.result(self.action, result)
+        if self.manner.is_preflight and not result.get("isError"):
+            self.display.note(self._commit_command(result))
         if self.cancel.is_set() and not result.get("isError"):
             self.display.note("The cancel came too late: this is the result.")
         return exit_code(result)
@@ -127,10 +129,7 @@ class Performance:
         has_somebody = manner.agrees or self.person is not None
         if policy.is_mutation and has_somebody and not manner.is_preflight and manner.request_id is None:
             return await self._write_in_two_steps()
-        result = await self._call(self._submitted(), can_write=not policy.is_read and not manner.is_preflight)
-        if manner.is_preflight and not result.get("isError"):
-            self.display.note(self._commit_command(result))
-        return result
+        return await self._call(self._submitted(), can_write=not policy.is_read and not manner.is_preflight)
 
     async def _write_in_two_steps(self) -> dict[str, Any] | None:
         preflight = await self._call({**self.arguments, "validateOnly": True}, can_write=False)

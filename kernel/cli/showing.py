@@ -17,6 +17,26 @@ if TYPE_CHECKING:
 _BODIES: Final = ("markdown", "kramdown", "content", "text", "tree")
 _LIST_ITEMS_SHOWN_MAX: Final = 50
 _QUIET: Final = frozenset({"uiRefresh", "iconHint", "success", "action", "safety", "validateOnly"})
+# A replay has nothing but its safety, at both places.
+_SAFETY: Final = frozenset(
+    {
+        "requestId",
+        "writeSafetyMode",
+        "writeSafetyGuaranteed",
+        "writeAttempted",
+        "writeExecuted",
+        "replayed",
+        "transactionState",
+        "previousHash",
+        "resultHash",
+    }
+)
+# What to do next, in the words of the command line.
+_NEXT_STEPS: Final[dict[str, str]] = {
+    "precondition_required": "Say --validate-only first, and then the command that it prints; or --yes for both at once.",
+    "preflight_lease_invalid": "Say --validate-only again, and then the command that it prints; or --yes for both at once.",
+    "dangerous_action_requires_confirmation": "Ask its user; if they agree, say it again with --confirm.",
+}
 
 
 class Display:
@@ -69,17 +89,19 @@ class Display:
         self.note(click.style(f"{error.get('code')}: ", fg="red") + str(error.get("message")))
         for one in error.get("fields") or ():
             self.note(f"  {one.get('path') or '(call)'}: {one.get('message')}")
-        for key in ("hint", "nextStep", "taskId"):
-            if error.get(key):
-                self.note(
-                    f"  {error[key]}" if key != "taskId" else f"  Ask for it: sisyphus-kernel task result {error[key]}"
-                )
+        code = str(error.get("code"))
+        for words in (error.get("hint"), _NEXT_STEPS.get(code, error.get("nextStep"))):
+            if words:
+                self.note(f"  {words}")
+        if error.get("taskId"):
+            self.note(f"  Ask for it: sisyphus-kernel task result {error['taskId']}")
 
     def _success(self, action: Action, told: Mapping[str, Any]) -> None:
         if told.get("validateOnly") is True:
             self.preflight(action, told)
             return
-        shown = {key: value for key, value in told.items() if key not in _QUIET}
+        quiet = _QUIET | _SAFETY if told.get("replayed") else _QUIET
+        shown = {key: value for key, value in told.items() if key not in quiet}
         body = next((key for key in _BODIES if isinstance(shown.get(key), str)), None)
         if body is not None:
             click.echo(shown.pop(body))
