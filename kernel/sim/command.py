@@ -42,7 +42,7 @@ def sim_command(
         if len(numbers) != 1:
             raise click.UsageError("--operations, --mishaps and --trace are about one seed: --seeds N")
         sys.exit(_run_one(numbers[0], chosen, is_json=is_json, shows_trace=shows_trace))
-    total = tally(numbers, jobs=jobs, shrinks=shrinks, told=None if is_json else _tell)
+    total = tally(numbers, jobs=jobs, shrinks=shrinks, told=None if is_json else _Teller())
     click.echo(json.dumps(total.as_json()) if is_json else _told(total))
     sys.exit(1 if total.failures else 0)
 
@@ -62,16 +62,23 @@ def _run_one(seed: int, chosen: dict[str, Any], *, is_json: bool, shows_trace: b
     return 1 if report.failure else 0
 
 
-def _tell(total: Tally) -> None:
-    if total.worlds % _TELL_EVERY == 0:
-        click.echo(f"{total.worlds} worlds, {len(total.failures)} failures", err=True)
+class _Teller:
+    """Says what is found when it is found: nobody waits for the end of a night."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+
+    def __call__(self, total: Tally) -> None:
+        for one in total.failures[self._failures :]:
+            click.echo(f"{one.failure}\n  {one.replay}")
+        self._failures = len(total.failures)
+        if total.worlds % _TELL_EVERY == 0:
+            click.echo(f"{total.worlds} worlds, {self._failures} failures", err=True)
 
 
 def _told(total: Tally) -> str:
-    lines = [f"{one.failure}\n  {one.replay}" for one in total.failures]
-    lines.append(
+    return (
         f"{total.worlds} worlds, {total.operations} operations, {total.lives} starts, {total.host_writes} writes of the "
         f"host; {len(total.failures)} failures. {total.worlds_per_cpu_s:.1f} worlds and "
         f"{total.operations_per_cpu_s:.0f} operations a second of one core ({total.wall_s:.0f} s)."
     )
-    return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
@@ -43,6 +43,7 @@ class Tally:
     host_writes: int = 0
     cpu_s: float = 0.0
     wall_s: float = 0.0
+    was_interrupted: bool = False
     failures: list[Finding] = field(default_factory=list)
 
     @property
@@ -102,11 +103,22 @@ def run_seeds(seeds: Iterable[int], *, jobs: int) -> Iterator[Ran]:
         yield from pool.imap_unordered(run_seed, seeds, chunksize=_CHUNK)
 
 
-def tally(seeds: Iterable[int], *, jobs: int, shrinks: bool = True, told: Any = None) -> Tally:
-    """Run worlds and count. ``told`` is called with each world, and again with each finding."""
+def tally(
+    seeds: Iterable[int], *, jobs: int, shrinks: bool = True, told: Callable[[Tally], None] | None = None
+) -> Tally:
+    """Run worlds and count; ``told`` is called after each. An interrupt ends it early, and what was run is counted."""
     total = Tally()
     started = perf_counter()
-    for ran in run_seeds(seeds, jobs=jobs):
+    try:
+        _count(run_seeds(seeds, jobs=jobs), total, shrinks=shrinks, told=told)
+    except KeyboardInterrupt:
+        total.was_interrupted = True
+    total.wall_s = perf_counter() - started
+    return total
+
+
+def _count(worlds: Iterator[Ran], total: Tally, *, shrinks: bool, told: Callable[[Tally], None] | None) -> None:
+    for ran in worlds:
         total.worlds += 1
         total.operations += ran.operations
         total.lives += ran.lives
@@ -116,8 +128,6 @@ def tally(seeds: Iterable[int], *, jobs: int, shrinks: bool = True, told: Any = 
             total.failures.append(finding(ran, shrinks=shrinks))
         if told is not None:
             told(total)
-    total.wall_s = perf_counter() - started
-    return total
 
 
 def finding(ran: Ran, *, shrinks: bool) -> Finding:
