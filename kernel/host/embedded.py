@@ -14,6 +14,7 @@ from kernel.host.envelope import read_envelope, read_file_answer, unwrap
 from kernel.host.limits import STREAM_CHUNK_BYTES
 from kernel.siyuan.arguments import ApiError, Arguments
 from kernel.siyuan.dispatch import ApiAnswer, Envelope, UnknownRoute, dispatch
+from kernel.siyuan.file_streams import body_of
 from kernel.siyuan.kernel import Call, Form, FormFile, SiyuanKernel
 from kernel.siyuan.paths import inside
 from kernel.turns import Turns
@@ -65,7 +66,7 @@ class EmbeddedHost:
                 return None
             unwrap(_GET_FILE, answer.code, answer.msg, answer.data)
             return json.dumps(answer.data).encode()
-        return read_file_answer(_GET_FILE, answer.status, answer.body)
+        return read_file_answer(_GET_FILE, answer.status, await body_of(answer))
 
     async def write_file(self, path: str, content: bytes) -> None:
         form = Form({"path": path, "isDir": "false"}, [FormFile("file", path.rsplit("/", 1)[-1], content)])

@@ -14,6 +14,7 @@ from kernel.http.multipart import FormInvalid, read_form
 from kernel.siyuan.arguments import ApiError, Arguments
 from kernel.siyuan.auth import Grant
 from kernel.siyuan.dispatch import Envelope, RawAnswer, UnknownRoute, dispatch
+from kernel.siyuan.file_streams import whole_file
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.kernel import Call, Form, FormFile
 from kernel.siyuan.limits import INLINE_BYTES_MAX
@@ -68,7 +69,7 @@ def _api_handler(kernel: SiyuanKernel, path: str) -> SurfaceHandler:
     return handle
 
 
-async def answer_call(kernel: SiyuanKernel, path: str, request: Request, grant: Grant) -> Response:
+async def answer_call(kernel: SiyuanKernel, path: str, request: Request, grant: Grant) -> Answer:
     """Run one call and put its answer on the wire."""
     started = kernel.clock.now()
     call = await _call_of(kernel, path, request, grant)
@@ -77,6 +78,8 @@ async def answer_call(kernel: SiyuanKernel, path: str, request: Request, grant: 
     except UnknownRoute:
         return NOT_FOUND
     if isinstance(answer, RawAnswer):
+        if answer.file:
+            return await whole_file(answer.file, answer.status, answer.headers)
         return Response(answer.status, answer.headers, answer.body)
     response = Response(200, (("Content-Type", JSON_UTF8),), await encoded(answer))
     if isinstance(call.arguments, BodyArguments) and call.arguments.was_asked:

@@ -32,11 +32,15 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """An answer that is not the envelope (file contents, redirects, empty bodies)."""
+    """An answer that is not the envelope (file contents, redirects, empty bodies).
+
+    ``file``: where the body lies on disk, if it is too large to be read for nothing; ``body`` is empty then.
+    """
 
     status: int
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    file: str = ""
 
 
 ApiAnswer = Envelope | RawAnswer

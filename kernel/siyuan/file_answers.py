@@ -6,6 +6,7 @@ The rules are those of the kernel's HTTP library; where each root differs is sai
 from __future__ import annotations
 
 import html
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -23,11 +24,29 @@ _BOUNDARY: Final = "5d2f8c1b7a3e4690a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f6
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """A file to be answered with. ``mtime_s`` is Unix time."""
+    """A file to be answered with. ``mtime_s`` is Unix time; of a large file ``content`` is the beginning only."""
 
     name: str
     content: bytes
     mtime_s: float
+    whole_size: int | None = None
+
+    @property
+    def size(self) -> int:
+        return len(self.content) if self.whole_size is None else self.whole_size
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """An answer that carries a file: its parts in order, each some bytes or a (start, length) of the file."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    parts: tuple[bytes | tuple[int, int], ...]
+
+    @property
+    def length(self) -> int:
+        return sum(len(part) if isinstance(part, bytes) else part[1] for part in self.parts)
 
 
 class RangeInvalid(ValueError):
@@ -61,13 +80,24 @@ def local_redirect(location: str, query: str) -> Response:
 
 
 def file_answer(method: str, request: Headers, file: FileContent, extra: tuple[tuple[str, str], ...] = ()) -> Response:
-    """200, 206, 304, 412 or 416 for one file."""
+    """200, 206, 304, 412 or 416 for one file that is at hand."""
+    planned = plan(method, request, file, extra)
+    if isinstance(planned, Response):
+        return planned
+    pieces = (part if isinstance(part, bytes) else file.content[part[0] : part[0] + part[1]] for part in planned.parts)
+    return Response(planned.status, planned.headers, b"".join(pieces))
+
+
+def plan(
+    method: str, request: Headers, file: FileContent, extra: tuple[tuple[str, str], ...] = ()
+) -> Response | FilePlan:
+    """The same, before any of the file's content is looked at."""
     modified = ("Last-Modified", http_date(file.mtime_s))
     verdict = _condition(method, request, file.mtime_s)
     if verdict is not None:
         return Response(verdict, (*extra, modified))
     media_type = type_of(file.name, file.content)
-    size = len(file.content)
+    size = file.size
     wanted = request.get("range") or ""
     if wanted and not _range_is_current(request, file.mtime_s):
         wanted = ""
@@ -78,14 +108,13 @@ def file_answer(method: str, request: Headers, file: FileContent, extra: tuple[t
         return error_text(416, str(error), (*extra, *unsatisfied))
     headers = (*extra, modified, ("Accept-Ranges", "bytes"))
     if not ranges or sum(length for _, length in ranges) > size:
-        return Response(200, (*headers, ("Content-Type", media_type)), file.content)
+        return FilePlan(200, (*headers, ("Content-Type", media_type)), ((0, size),))
     if len(ranges) == 1:
         start, length = ranges[0]
         span = ("Content-Range", _span(start, length, size))
-        body = file.content[start : start + length]
-        return Response(206, (*headers, ("Content-Type", media_type), span), body)
-    body = _byte_ranges(file.content, ranges, media_type)
-    return Response(206, (*headers, ("Content-Type", f"multipart/byteranges; boundary={_BOUNDARY}")), body)
+        return FilePlan(206, (*headers, ("Content-Type", media_type), span), ((start, length),))
+    several = ("Content-Type", f"multipart/byteranges; boundary={_BOUNDARY}")
+    return FilePlan(206, (*headers, several), tuple(_byte_ranges(size, ranges, media_type)))
 
 
 def listing(status: int, names: list[str], mtime_s: float) -> Response:
@@ -187,15 +216,13 @@ def _span(start: int, length: int, size: int) -> str:
     return f"bytes {start}-{start + length - 1}/{size}"
 
 
-def _byte_ranges(content: bytes, ranges: list[tuple[int, int]], media_type: str) -> bytes:
-    parts = []
+def _byte_ranges(size: int, ranges: list[tuple[int, int]], media_type: str) -> Iterator[bytes | tuple[int, int]]:
     for index, (start, length) in enumerate(ranges):
         lead = "\r\n" if index else ""
-        span = _span(start, length, len(content))
-        parts.append(f"{lead}--{_BOUNDARY}\r\nContent-Range: {span}\r\nContent-Type: {media_type}\r\n\r\n".encode())
-        parts.append(content[start : start + length])
-    parts.append(f"\r\n--{_BOUNDARY}--\r\n".encode())
-    return b"".join(parts)
+        span = _span(start, length, size)
+        yield f"{lead}--{_BOUNDARY}\r\nContent-Range: {span}\r\nContent-Type: {media_type}\r\n\r\n".encode()
+        yield start, length
+    yield f"\r\n--{_BOUNDARY}--\r\n".encode()
 
 
 def _link(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import trio
 
 from kernel.siyuan.file_answers import FileContent
-from kernel.siyuan.limits import INLINE_BYTES_MAX
+from kernel.siyuan.limits import INLINE_BYTES_MAX, STREAMED_BYTES_MIN
 from kernel.workspace.files import Files, FileStat, UnsafePath
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ class Root(Protocol):
 
     async def read(self, path: str) -> FileContent:
         """The file. Raises FileNotFoundError."""
+        ...
+
+    def large(self, path: str) -> str:
+        """Where a file lies that is too large to be read whole; ``""`` for any other."""
         ...
 
 
@@ -55,6 +59,10 @@ class WorkspaceRoot:
         whole = self._whole(path)
         content = await _read(lambda: self.files.read(whole), found.size)
         return FileContent(found.name or whole.rpartition("/")[2], content, found.mtime_s)
+
+    def large(self, path: str) -> str:
+        found, whole = self.stat(path), self._whole(path)
+        return self.files.on_disk(whole) if found is not None and found.size >= STREAMED_BYTES_MIN else ""
 
     def _whole(self, path: str) -> str:
         return f"{self.folder}/{path}" if path else self.folder
@@ -91,6 +99,11 @@ class DiskRoot:
         if target is None or found is None or found.is_dir:
             raise FileNotFoundError(path)
         return FileContent(found.name, await _read(target.read_bytes, found.size), found.mtime_s)
+
+    def large(self, path: str) -> str:
+        target, found = self._target(path), self.stat(path)
+        is_large = target is not None and found is not None and found.size >= STREAMED_BYTES_MIN
+        return str(target) if is_large else ""
 
     def _target(self, path: str) -> Path | None:
         if not self.folder or "\0" in path:

@@ -19,6 +19,7 @@ from kernel.siyuan import api_calls, broadcast_routes, dav_routes, login, plugin
 from kernel.siyuan.auth import AccessRules, Grant, check_access
 from kernel.siyuan.broadcast import broadcast_of
 from kernel.siyuan.file_answers import is_error_text
+from kernel.siyuan.file_streams import is_file, packed
 from kernel.siyuan.limits import INLINE_BYTES_MAX
 from kernel.siyuan.sessions import SessionSeal
 from kernel.siyuan.surface import (
@@ -155,7 +156,8 @@ async def _finished(answer: Answer, request: Request) -> Answer:
     if isinstance(answer, WebSocketResponse):
         return answer  # the handshake's answer has none of them
     if isinstance(answer, StreamResponse):
-        return StreamResponse(answer.status, (*answer.headers, *CORS), answer.produce)
+        streamed = StreamResponse(answer.status, (*answer.headers, *CORS), answer.produce)
+        return packed(streamed) if is_file(answer) and wants_gzip(request.path, request.headers) else streamed
     whole = Response(answer.status, (*answer.headers, *CORS), answer.body, answer.closes)
     if not wants_gzip(request.path, request.headers):
         return whole

@@ -20,6 +20,7 @@ from kernel.siyuan.file_answers import (
     local_redirect,
 )
 from kernel.siyuan.file_roots import DiskRoot, Root, WorkspaceRoot
+from kernel.siyuan.file_streams import large_file
 from kernel.siyuan.limits import WALKED_PER_TURN_MAX
 from kernel.siyuan.media_types import attachment, type_by_name
 from kernel.siyuan.signin_page import SIGNIN_PAGE
@@ -93,7 +94,7 @@ def _tree(prefix: str, root: Root) -> SurfaceHandler:
             path = index
         elif request.path.endswith("/"):
             return local_redirect(f"../{posixpath.basename(request.path.rstrip('/'))}", request.query)
-        return file_answer(request.method, request.headers, await root.read(path))
+        return await _file(request, root, path)
 
     return serve
 
@@ -120,7 +121,7 @@ def is_below(path: str) -> bool:
     return not posixpath.normpath(path.lstrip("/") or ".").startswith("..")
 
 
-async def _serve_file(request: Request, root: Root, path: str, extra: tuple[tuple[str, str], ...] = ()) -> Response:
+async def _serve_file(request: Request, root: Root, path: str, extra: tuple[tuple[str, str], ...] = ()) -> Answer:
     """One file or listed folder the way the library serves a named file, dots in the URL refused."""
     if climbs(request.path):
         return INVALID_PATH
@@ -138,9 +139,16 @@ async def _serve_file(request: Request, root: Root, path: str, extra: tuple[tupl
             return listing(200, names, found.mtime_s)
         path = index
     try:
-        return file_answer(request.method, request.headers, await root.read(path), extra)
+        return await _file(request, root, path, extra)
     except FileNotFoundError:
         return FILE_NOT_FOUND
+
+
+async def _file(request: Request, root: Root, path: str, extra: tuple[tuple[str, str], ...] = ()) -> Answer:
+    """A file, whole or piece by piece. Raises FileNotFoundError."""
+    if large := root.large(path):
+        return await large_file(request, large, extra)
+    return file_answer(request.method, request.headers, await root.read(path), extra)
 
 
 class Statics:

@@ -208,6 +208,11 @@ class Files:
         """Whether a write or a removal of this file has not reached the disk."""
         return bool(self._pending or self._in_flight) and self._overlaid(path) is not None
 
+    def on_disk(self, path: str) -> str:
+        """Where a file's bytes lie as they are; ``""`` if they are only here yet, or always."""
+        absolute = self.absolute(checked(path))
+        return absolute if not self.is_pending(path) and os.path.isfile(absolute) else ""
+
     def stat(self, path: str) -> FileStat | None:
         """What is at ``path``, None if nothing is."""
         entry = self._overlaid(checked(path))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.dispatch import Envelope, RawAnswer
+from kernel.siyuan.limits import STREAMED_BYTES_MIN
 from kernel.siyuan.paths import inside
 from kernel.wire import JSON_UTF8
 from kernel.workspace.files import UnsafePath
@@ -44,8 +45,10 @@ def get_file(call: Call) -> Any:
     except ApiError as error:
         body = json.dumps({"code": error.code, "msg": error.message, "data": error.data}, separators=(",", ":"))
         return RawAnswer(202, (("Content-Type", JSON_UTF8),), body.encode())
-    content = call.kernel.workspace.files.read(path)
-    return RawAnswer(200, (("Content-Type", content_type(path)),), content)
+    files, headers = call.kernel.workspace.files, (("Content-Type", content_type(path)),)
+    if found.size >= STREAMED_BYTES_MIN and (large := files.on_disk(path)):
+        return RawAnswer(200, headers, b"", file=large)
+    return RawAnswer(200, headers, files.read(path))
 
 
 def content_type(path: str) -> str:

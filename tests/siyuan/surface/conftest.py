@@ -17,7 +17,7 @@ from kernel.siyuan.durable import Durable, write_inline
 from kernel.siyuan.http_api import KernelSurface
 from kernel.siyuan.kernel import KernelOptions, SiyuanKernel
 from kernel.siyuan.push import PushHub
-from kernel.workspace.file_backends import in_memory
+from kernel.workspace.file_backends import in_memory, on_disk
 from kernel.workspace.workspace import Workspace
 from tests.http.conftest import Client
 
@@ -75,11 +75,12 @@ class World:
 
 @pytest.fixture
 async def start(nursery: trio.Nursery) -> Callable[..., object]:
-    """``world = await start(is_readonly=True, access_code="s3cret")``."""
+    """``world = await start(is_readonly=True, access_code="s3cret")``; with ``folder`` the files lie on disk."""
 
-    async def begin(**options: object) -> World:
+    async def begin(folder: str = "", **options: object) -> World:
         clock, ids = ManualClock(), SeededIds(1)
-        workspace = Workspace.open("/workspace", clock=clock, ids=ids, files=in_memory(wall_ms=clock.wall_ms))
+        files = on_disk(folder, wall_ms=clock.wall_ms) if folder else in_memory(wall_ms=clock.wall_ms)
+        workspace = Workspace.open(folder or "/workspace", clock=clock, ids=ids, files=files)
         kernel = SiyuanKernel(workspace, PushHub(), clock, ids, KernelOptions(**options))  # type: ignore[arg-type]
         kernel.durable = Durable(workspace.files, workspace.reload, run=write_inline)
         surface = KernelSurface(kernel)
