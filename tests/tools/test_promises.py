@@ -233,6 +233,7 @@ class Official:
     def __init__(self) -> None:
         self.tools: list[dict[str, Any]] = [PLUGIN, NATIVE]
         self.lists = 0
+        self.is_closed = False
         self.called: list[tuple[str, dict[str, Any]]] = []
 
     async def list_tools(self) -> list[dict[str, Any]]:
@@ -242,6 +243,9 @@ class Official:
     async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         self.called.append((name, dict(arguments)))
         return {"content": [{"type": "text", "text": "hi"}]}
+
+    async def aclose(self) -> None:
+        self.is_closed = True
 
 
 def bridged(world: World, official: Official) -> Bridge:
@@ -301,6 +305,8 @@ async def test_the_first_look_is_in_the_background_and_lists_use_what_is_known()
         for _ in range(3):
             assert "plugin__echo__say" in await names_listed(world)
         assert official.lists == 1
+        nursery.cancel_scope.cancel()
+    assert official.is_closed
 
 
 async def test_a_switched_off_extension_looks_nowhere() -> None:
