@@ -172,6 +172,10 @@ _INLINES: Final = (
     NodeKind("NodeImage", Nature.INLINE),
     NodeKind("NodeEmoji", Nature.INLINE),
     NodeKind("NodeKramdownSpanIAL", Nature.INLINE),
+    NodeKind("NodeSoftBreak", Nature.INLINE),
+    NodeKind("NodeHardBreak", Nature.INLINE),
+    NodeKind("NodeHTMLEntity", Nature.INLINE),
+    NodeKind("NodeFileAnnotationRef", Nature.INLINE),
 )
 _MARKERS: Final = (
     NodeKind("NodeTaskListItemMarker", Nature.MARKER, ("TaskListItemChecked", "TaskListItemMarker")),
@@ -204,8 +208,27 @@ _MARKERS: Final = (
     NodeKind("NodeEmojiImg", Nature.MARKER),
     NodeKind("NodeEmojiAlias", Nature.MARKER),
 )
+# Types of earlier versions and of other dialects: nothing of ours makes them, files that hold them keep them.
+_OLD_BLOCK_NAMES: Final = "FootnotesDefBlock FootnotesDef ToC YamlFrontMatter GitConflict CustomBlock"
+_OLD_PART_NAMES: Final = """
+HeadingC8hMarker Emphasis EmA6kOpenMarker EmA6kCloseMarker EmU8eOpenMarker EmU8eCloseMarker Strong
+StrongA6kOpenMarker StrongA6kCloseMarker StrongU8eOpenMarker StrongU8eCloseMarker CodeSpan CodeSpanOpenMarker
+CodeSpanContent CodeSpanCloseMarker Link LinkRefDefBlock LinkRefDef Less Greater Strikethrough
+Strikethrough1OpenMarker Strikethrough1CloseMarker Strikethrough2OpenMarker Strikethrough2CloseMarker
+EmojiUnicode InlineMath InlineMathOpenMarker InlineMathContent InlineMathCloseMarker BackslashContent
+FootnotesRef HeadingID YamlFrontMatterOpenMarker YamlFrontMatterContent YamlFrontMatterCloseMarker BlockRef
+BlockRefID BlockRefSpace BlockRefText BlockRefDynamicText Mark Mark1OpenMarker Mark1CloseMarker
+Mark2OpenMarker Mark2CloseMarker Tag TagOpenMarker TagCloseMarker Sup SupOpenMarker SupCloseMarker Sub
+SubOpenMarker SubCloseMarker GitConflictOpenMarker GitConflictContent GitConflictCloseMarker Kbd KbdOpenMarker
+KbdCloseMarker Underline UnderlineOpenMarker UnderlineCloseMarker FileAnnotationRefID FileAnnotationRefSpace
+FileAnnotationRefText HTMLTag HTMLTagOpen HTMLTagClose
+"""
+_OLD_BLOCKS: Final = tuple(NodeKind(f"Node{name}", Nature.LEAF) for name in _OLD_BLOCK_NAMES.split())
+_OLD_PARTS: Final = tuple(NodeKind(f"Node{name}", Nature.MARKER) for name in _OLD_PART_NAMES.split())
 
-KINDS: Final[dict[str, NodeKind]] = {kind.type: kind for kind in (*_BLOCKS, *_INLINES, *_MARKERS)}
+KINDS: Final[dict[str, NodeKind]] = {
+    kind.type: kind for kind in (*_BLOCKS, *_INLINES, *_MARKERS, *_OLD_BLOCKS, *_OLD_PARTS)
+}
 BLOCK_TYPES: Final = frozenset(kind.type for kind in KINDS.values() if kind.is_block)
 CONTAINER_TYPES: Final = frozenset(kind.type for kind in KINDS.values() if kind.is_container)
 LEAF_TYPES: Final = frozenset(kind.type for kind in KINDS.values() if kind.is_leaf)

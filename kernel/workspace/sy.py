@@ -133,6 +133,8 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
     changed = _drop_hollow(root)
     seen: set[str] = {root.id}
     for node in list(root.walk())[1:]:
+        if node.type == "NodeInlineHTML":
+            node.type, changed = "NodeHTMLBlock", True
         if node.type not in KINDS:
             node.append(Node("NodeText", data=node.data))
             node.type, node.data, node.fields, changed = "NodeParagraph", "", {}, True

@@ -45,7 +45,6 @@ _HTML_ICONS: Final = (
 )
 _DRAG: Final = '<span class="protyle-action__drag" contenteditable="false"></span>'
 _RESIZE: Final = '<span class="sb__resize" contenteditable="false"></span>'
-_INLINE_PARSED: Final = INLINE_TYPES | {"NodeSoftBreak", "NodeHardBreak", "NodeHTMLEntity", "NodeFileAnnotationRef"}
 
 
 def render_dom(blocks: Sequence[Node], *, first_index: int | None = None, parsed: bool = False) -> str:
@@ -58,7 +57,7 @@ def render_dom(blocks: Sequence[Node], *, first_index: int | None = None, parsed
 
 def inline_children(block: Node) -> list[Node]:
     """The inline nodes of a text block or cell."""
-    return [child for child in block.children if child.type in _INLINE_PARSED]
+    return [child for child in block.children if child.type in INLINE_TYPES]
 
 
 class _Writer:
@@ -117,7 +116,8 @@ class _Writer:
     def heading(self, node: Node) -> None:
         level = f"h{min(node.fields.get('HeadingLevel', 1), 6)}"
         self.open(node, before=[("data-subtype", level)], class_=level)
-        text = inline_dom(inline_children(node), has_previous=self.parsed)
+        holds_marker = self.parsed or (bool(node.children) and node.children[0].type == "NodeHeadingC8hMarker")
+        text = inline_dom(inline_children(node), has_previous=holds_marker)
         self.out.append(f"{_EDITABLE}{text}</div>{attribute_marks(node)}</div>")
 
     def code(self, node: Node) -> None:

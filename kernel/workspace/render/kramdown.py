@@ -104,7 +104,10 @@ class _Writer:
     def _attributes(self, node: Node) -> None:
         self.newline()
         self.put(("\n" if node.type == "NodeDocument" else "") + attribute_list(node))
-        self.newline()
+        parent = node.parent
+        is_tight = parent is not None and parent.fields.get("ListData", {}).get("Tight", False)
+        if not is_tight:
+            self.newline()
         self.put("\n")
 
     def _inline(self, nodes: list[Node], *, after_blank: bool = False) -> str:
@@ -178,7 +181,7 @@ class _Writer:
     def embed(self, node: Node) -> None:
         self.newline()
         script = next((child.data for child in node.children if child.type == "NodeBlockQueryEmbedScript"), "")
-        self.put("{{" + script + "}}")
+        self.put("{{" + script.replace("\n", " ") + "}}")
         self.newline()
 
     def database(self, node: Node) -> None:

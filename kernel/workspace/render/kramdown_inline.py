@@ -107,6 +107,8 @@ def _plain(node: Node) -> str:
     if node.type == "NodeEmoji":
         aliases = (alias for picture in node.children for alias in picture.children)
         return "".join(alias.data for alias in aliases) or "".join(child.data for child in node.children)
+    if node.type in ("NodeSoftBreak", "NodeHardBreak"):
+        return "\n"  # only files of earlier versions hold them
     return node.data if node.type == "NodeKramdownSpanIAL" else ""
 
 

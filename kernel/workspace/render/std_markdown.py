@@ -180,6 +180,8 @@ class _Writer:
             holder = parent.parent
             if holder is None or "ListData" not in holder.fields:
                 return  # an item that stands neither in a list nor in an item is tight
+            if holder.fields["ListData"].get("Tight") and not (parent.next is None and node.next is None):
+                return
         self.write("\n")
 
     def heading(self, node: Node) -> None:
@@ -349,6 +351,9 @@ class _Writer:
     def line_break(self, node: Node) -> None:
         self.write("<br />")
 
+    def soft_break(self, node: Node) -> None:
+        self.newline()
+
     def image(self, node: Node) -> None:
         if self.style.has_image_tags:
             self.write(image_tag(node))
@@ -469,6 +474,7 @@ _VISITORS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeTextMark": _Writer.text_mark,
     "NodeBackslash": _Writer.backslash,
     "NodeBr": _Writer.line_break,
+    "NodeSoftBreak": _Writer.soft_break,
     "NodeImage": _Writer.image,
     "NodeLinkText": _Writer.link_text,
     "NodeLinkDest": _Writer.link_target,
