@@ -112,14 +112,14 @@ BUGS: tuple[Bug, ...] = (
         SCHEDULER,
         "        if not ticket.outlives_caller:\n",
         "        if ticket is not None:\n",
-        "tests/scheduler/test_scheduler.py",
+        "tests/scheduler/test_departures.py",
     ),
     Bug(
         "the end of a session leaves its calls running",
         SCHEDULER,
         "return self._cancel_all(self._admission.of_session(session))",
         "return len(self._admission.of_session(session))",
-        "tests/scheduler/test_scheduler.py",
+        "tests/scheduler/test_cancels.py",
     ),
     # --- ledger ---
     Bug(
