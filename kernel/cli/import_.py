@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from kernel.cli.serve import default_workspace
+from kernel.cli.place import default_workspace
 from kernel.clock import SystemClock
 from kernel.ids import SystemIds
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere

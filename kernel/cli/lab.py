@@ -207,6 +207,8 @@ def record_command(context: click.Context, kernel_url: str, port: int, time_s: f
         raise click.ClickException(f"cannot record on port {port}: {error.strerror}") from None
     if told is not None and told.start_error:
         raise click.UsageError(told.start_error)
+    if told is not None:
+        click.echo(told.output, nl=False)
     sys.exit(0 if told is None or told.exit_code == 0 else EXIT_FAULTS)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
-
-from kernel.cli.serve import default_workspace
 
 if TYPE_CHECKING:
     from kernel.delegate.discovery import Discovery
@@ -46,3 +45,14 @@ class Place:
         from kernel.delegate.discovery import AddressDiscovery, WorkspaceDiscovery
 
         return AddressDiscovery(self.url, self.token) if self.url else WorkspaceDiscovery(self.folder(), self.token)
+
+
+def default_workspace() -> Path:
+    """The platform's data folder + ``sisyphus-kernel/workspace``."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "sisyphus-kernel" / "workspace"

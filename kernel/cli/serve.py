@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import click
 
+from kernel.cli.place import default_workspace
 from kernel.ids import SystemIds
 from kernel.settings import COMMIT_BOUND_S, DEFAULT_HOST, DEFAULT_PORT, Settings, SettingsError, parse_duration_s
 
@@ -113,14 +114,3 @@ def settings_from(options: dict[str, Any]) -> Settings:
 def ephemeral_workspace() -> Path:
     """A name in the temporary folder that nothing has yet."""
     return Path(tempfile.gettempdir()) / f"sisyphus-kernel-{os.getpid()}-{SystemIds().text(8)}"
-
-
-def default_workspace() -> Path:
-    """The platform's data folder + ``sisyphus-kernel/workspace``."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return base / "sisyphus-kernel" / "workspace"

@@ -97,13 +97,18 @@ def wanted(tool: str, arguments: Mapping[str, Any], here: Path, home: Path) -> W
     if tool != "file" or arguments.get("delivery") not in (None, "download") or "validateOnly" in arguments:
         return None
     if arguments.get("action") == "export_resources" and isinstance(arguments.get("outputPath"), str):
-        return Wanted("archive", here / Path(arguments["outputPath"]).expanduser())
+        return Wanted("archive", place_of(arguments["outputPath"], here, home))
     if arguments.get("action") == "extract_doc":
         folder = arguments.get("outputDir")
         is_default = not (isinstance(folder, str) and folder)
-        place = home / DEFAULT_FOLDER if is_default else here / Path(str(folder)).expanduser()
+        place = home / DEFAULT_FOLDER if is_default else place_of(str(folder), here, home)
         return Wanted("document", place, is_default, str(arguments.get("id") or ""))
     return None
+
+
+def place_of(text: str, here: Path, home: Path) -> Path:
+    """A path as its caller means it: below ``home`` behind ``~/``, else relative to ``here``."""
+    return home / text[2:] if text.startswith("~/") else here / text
 
 
 def asking_for_download(arguments: Mapping[str, Any]) -> dict[str, Any]:

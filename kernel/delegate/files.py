@@ -43,7 +43,7 @@ async def staged(coordinator: Coordinator, path: str) -> str:
 
 def _head(path: str) -> bytes:
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with Path(path).open("rb") as file:
             return file.read(UPLOAD_BYTES_MAX + 1)
     except OSError as error:
         raise staging.refused("validation_error", f"{path} cannot be read: {error.strerror}") from None

@@ -33,7 +33,9 @@ class Front:
             path = staging.local_file_of(tool, arguments)
             if path is not None:
                 coordinator = await self.delegate.find(can_write=call.can_write)
-                arguments = staging.with_source(arguments, await files.staged(coordinator, str(self._here / path)))
+                arguments = staging.with_source(
+                    arguments, await files.staged(coordinator, str(exports.place_of(path, self._here, self._home)))
+                )
                 call = _with(call, arguments)
             want = exports.wanted(tool, arguments, self._here, self._home)
             if want is None:

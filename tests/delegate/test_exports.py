@@ -31,6 +31,7 @@ TOLD: dict[str, Any] = {"delivery": "download", "docId": ID, "docName": "Plan", 
     ("arguments", "expected"),
     [
         ({"action": "export_resources", "outputPath": "x.zip"}, Wanted("archive", HERE / "x.zip")),
+        ({"action": "export_resources", "outputPath": "~/x.zip"}, Wanted("archive", HOME / "x.zip")),
         ({"action": "export_resources", "outputPath": "/a/x.zip"}, Wanted("archive", Path("/a/x.zip"))),
         (
             {"action": "export_resources", "outputPath": "x", "delivery": "download"},
