@@ -73,7 +73,8 @@ def named(value: Any, names: dict[str, str]) -> Any:
 
 
 def says_not_there(key: str, code: str) -> bool:
-    return ERRORS[code].type == "not_found" or WORDS.get(code) == key or code == "invalid_path"
+    is_not_found = ERRORS[code].type == "not_found" or code in ("block_not_found", "invalid_path")
+    return is_not_found or WORDS.get(code) == key
 
 
 def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
