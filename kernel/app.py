@@ -22,6 +22,7 @@ import apsw
 import trio
 
 from kernel.clock import Clock, SystemClock
+from kernel.emulator.call_log import CallLog
 from kernel.emulator.controls import Emulator
 from kernel.emulator.tracing import scheduler_observer, traced_resolver
 from kernel.emulator.world import World
@@ -128,7 +129,7 @@ async def open_app(
     """Put one kernel together and keep its tasks running for the length of the block."""
     doubles = doubles or Doubles()
     has_laboratory = settings.faults is not None or settings.has_emulator_controls
-    trace = Trace(clock.now) if has_laboratory else NO_TRACE
+    trace = _trace(clock, has_laboratory=has_laboratory)
     trigger = Trigger(_fault_plan(settings), crash=doubles.crash, trace=trace)
     kernel = _open_kernel(settings, clock, ids)
     bare: Host = _open_host(settings, kernel, doubles)
@@ -140,7 +141,7 @@ async def open_app(
             read_slots=settings.read_slots,
             mutation_slots=settings.mutation_slots,
             admitted_max=settings.admitted_max,
-            observer=doubles.observer or (scheduler_observer(trace) if has_laboratory else None),
+            observer=doubles.observer or (scheduler_observer(trace) if trace.is_on else None),
         ) as scheduler,
         open_coordinator(storage, clock, ids, trigger=trigger, is_inline=doubles.is_inline) as coordinator,
     ):
@@ -170,7 +171,7 @@ async def open_app(
         if isinstance(http_settings, RemoteHttpSettings):
             await nursery.start(http_settings.run)
         resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator).resolve
-        if has_laboratory:
+        if trace.is_on:
             resolve = traced_resolver(resolve, trace)
         server = Server(resolve, clock=clock, trigger=trigger)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger, coordinator)
@@ -189,6 +190,13 @@ async def _close_notes(kernel: SiyuanKernel) -> None:
         close_index(kernel)
     except (StorageError, apsw.Error) as error:
         _log.warning("the next start will read all notes anew: %s", error)
+
+
+def _trace(clock: Clock, *, has_laboratory: bool) -> Trace:
+    """Where the laboratory or the log wants to hear what happens; else one that hears nothing."""
+    if logging.getLogger("kernel.calls").isEnabledFor(logging.INFO):
+        return Trace(clock.now, listener=CallLog())
+    return Trace(clock.now) if has_laboratory else NO_TRACE
 
 
 def storage_folder(settings: Settings) -> Path:

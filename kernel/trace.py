@@ -33,10 +33,18 @@ class Event:
 class Trace:
     """The ring. ``is_on`` may be switched at any time."""
 
-    __slots__ = ("_events", "_now", "count", "is_on")
+    __slots__ = ("_events", "_listener", "_now", "count", "is_on")
 
-    def __init__(self, now: Callable[[], float], *, is_on: bool = True, events_max: int = TRACE_EVENTS_MAX) -> None:
+    def __init__(
+        self,
+        now: Callable[[], float],
+        *,
+        is_on: bool = True,
+        events_max: int = TRACE_EVENTS_MAX,
+        listener: Callable[[Event], None] | None = None,
+    ) -> None:
         self._now = now
+        self._listener = listener
         self._events: deque[Event] = deque(maxlen=events_max)
         self.count = 0
         self.is_on = is_on
@@ -49,8 +57,11 @@ class Trace:
     def record(self, kind: str, /, **facts: Any) -> None:
         """Keep one event; nothing while the trace is off."""
         if self.is_on:
-            self._events.append(Event(self.count, self._now(), kind, facts))
+            event = Event(self.count, self._now(), kind, facts)
+            self._events.append(event)
             self.count += 1
+            if self._listener is not None:
+                self._listener(event)
 
     def events(self, since: int = 0) -> list[Event]:
         """The events from number ``since`` on that are still kept."""

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import trio
 
@@ -45,8 +45,10 @@ class KernelProcess:
             return await self.process.wait()
 
 
-async def start_kernel(workspace: Path, *options: str, env: dict[str, str] | None = None) -> KernelProcess:
-    """Start a kernel on a free port and wait for its ready line."""
+async def start_kernel(
+    workspace: Path, *options: str, env: dict[str, str] | None = None, stderr: IO[bytes] | None = None
+) -> KernelProcess:
+    """Start a kernel on a free port and wait for its ready line. ``stderr``: where its log goes, else to ours."""
     command = [
         sys.executable,
         "-m",
@@ -60,7 +62,7 @@ async def start_kernel(workspace: Path, *options: str, env: dict[str, str] | Non
         *options,
     ]
     process = await trio.lowlevel.open_process(
-        command, stdout=subprocess.PIPE, stderr=None, env=env, cwd=Path(__file__).parents[2]
+        command, stdout=subprocess.PIPE, stderr=stderr, env=env, cwd=Path(__file__).parents[2]
     )
     with trio.fail_after(READY_S_MAX):
         ready = json.loads(await _first_line(process))
