@@ -19,6 +19,7 @@ from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.refs import ref_text
 from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, exported_tree, front_matter
 from kernel.workspace.render.export_links import Place, referred_ids
+from kernel.workspace.render.footnotes import section
 from kernel.workspace.search import SQL, SearchQuery, SearchSettings, search
 from kernel.workspace.stamps import is_stamp
 from kernel.workspace.views.tables import view_table
@@ -68,7 +69,8 @@ class MarkdownExport:
             return ""
         document, node = found
         workspace = self.kernel.workspace
-        def_ids = frozenset(one for one in referred_ids(node) if workspace.block_exists(one))
+        shown = [one for top in section(node) for one in referred_ids(top)]
+        def_ids = frozenset(one for one in shown if workspace.block_exists(one))
         return self.markdown(document, node, replace(options, def_ids=def_ids))
 
     def found(self, block_id: str) -> tuple[Document, Node] | None:

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.markdown_export import MarkdownExport, export_settings
 from kernel.workspace.render.preview import render_preview
+from kernel.workspace.render.theme_colors import fill_colors
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
 
+_DARK: Final = 1
 # Browsers that know the theme's variables themselves.
 _KNOWS_VARIABLES: Final = re.compile(r"Chrome/|Edge?/|Electron|SiYuan/")
 _MOBILE: Final = re.compile(r"Mobile|Android|iPhone|iPad")
@@ -31,7 +33,10 @@ async def preview(call: Call) -> Any:
         # A tag is always written with these marks: it is read again.
         settings = export_settings(call.kernel).options
         options = replace(settings, tag_markers=("#", "#"), adjusts_heading_level=True)
-        html = render_preview(export.tree(document, node, options), export.parsed, call.kernel.workspace.new_id)
+        tree = export.tree(document, node, options)
+        if fills_variables:
+            fill_colors(tree, is_dark=call.kernel.workspace.conf.section("appearance").get("mode") == _DARK)
+        html = render_preview(tree, export.parsed, call.kernel.workspace.new_id)
     return {"html": html, "fillCSSVar": fills_variables}
 
 

@@ -45,6 +45,7 @@ class ExportSettings:
                 embed_mode=int(export.get("blockEmbedMode", 1)),
                 heading_embed_mode=int(editor.get("headingEmbedMode", 0)),
                 adds_title=bool(export.get("addTitle", True)),
+                has_title_level=bool(export.get("addTitle", True)),
                 keeps_memos=bool(export.get("inlineMemo", False)),
                 annotation_mode=int(export.get("fileAnnotationRefMode", 0)),
                 tag_markers=(str(export.get("tagOpenMarker", "#")), str(export.get("tagCloseMarker", "#"))),

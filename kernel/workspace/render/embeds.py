@@ -96,6 +96,8 @@ def _anonymous(node: Node) -> Node:
         if below.type in BLOCK_TYPES:
             below.id = ""
             below.properties = {}
+        elif below.type == "NodeTableCell":
+            below.data = ""  # it has been read from Markdown again, and counts with its text alone
     return copy
 
 

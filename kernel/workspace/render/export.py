@@ -52,6 +52,8 @@ class ExportOptions:
     keeps_memos: bool = False
     has_image_tags: bool = False
     adjusts_heading_level: bool = False
+    # Whether headings are adjusted to stand below a title: by the settings, whatever this export does.
+    has_title_level: bool = True
     # Blocks that get an invisible anchor where they are exported; references to them become plain links.
     def_ids: frozenset[str] = frozenset()
     # One document alone: what it refers to outside of itself becomes footnotes.
@@ -295,11 +297,11 @@ class _Export:
 
     def _adjust_heading_level(self) -> None:
         """The first heading of an exported block becomes the first level below the title."""
-        start = 1 if self.options.adds_title else 0
+        start = 1 if self.options.has_title_level else 0
         first = next((node for node in self.copy.children[start:] if node.type == "NodeHeading"), None)
         if first is None:
             return
-        shift = (2 if self.options.adds_title else 1) - int(first.fields.get("HeadingLevel", 1))
+        shift = (2 if self.options.has_title_level else 1) - int(first.fields.get("HeadingLevel", 1))
         for top in section(first):
             for node in top.walk():
                 if node.type == "NodeHeading":

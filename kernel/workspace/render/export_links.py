@@ -64,7 +64,7 @@ def _anchor(node: Node) -> None:
         node.append(anchor)
     elif leaf.type == "NodeTable":
         leaf.insert_before(anchor)
-        leaf.insert_before(Node("NodeHardBreak"))
+        leaf.insert_before(Node("NodeText", data="\n"))
     else:
         leaf.insert(0, anchor)
 

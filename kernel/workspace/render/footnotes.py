@@ -98,7 +98,8 @@ class Footnotes:
         is_same_document = _root(target).id == document_id
         if target.type == "NodeDocument":
             title = unescaped_attribute(target.properties.get("title", ""))
-            heading = Node("NodeHeading", fields={"HeadingLevel": 1}, children=[Node("NodeText", data=title)])
+            text = Node("NodeText", data=title)
+            heading = Node("NodeHeading", id=target.id, fields={"HeadingLevel": 1}, children=[text])
             return [heading, *target.children]
         if target.type == "NodeHeading" and not is_same_document:
             return section(target)

@@ -23,9 +23,10 @@ from kernel.workspace.render.tables import table_rows
 from kernel.workspace.tree import Node
 
 Parse = Callable[[str], list[Node]]
-_FOOTNOTE: Final = re.compile(r"\[\^([^\]\s]+)\]")
+# A reference as it goes through the parser: no document holds these characters.
+_MARK: Final = "\ufdd0{}\ufdd1"
+_FOOTNOTE: Final = re.compile(r"\[\^([^\]\s]+)\]|\ufdd0(\d+)\ufdd1")
 _DEFINITION: Final = re.compile(r"^\[\^([^\]\s]+)\]:[ \t]*", re.MULTILINE)
-_ATTRIBUTE_LIST: Final = re.compile(r"^\{: [^\n]*\}\n?", re.MULTILINE)
 _ALIGNMENTS: Final[dict[int, str]] = {1: "left", 2: "center", 3: "right"}
 _NOT_ON_TABLES: Final = ("id", "caption", "updated", "colgroup")
 _ICON: Final = (
@@ -40,11 +41,13 @@ def render_preview(exported: Node, parse: Parse, new_id: Callable[[], str]) -> s
         if node.type in BLOCK_TYPES and not node.id:
             node.id = new_id()
     definitions: list[tuple[str, list[Node]]] = []
+    defined = {node.data for node in exported.walk() if node.type == "NodeFootnotesDef"}
     for node in list(exported.walk()):
         if node.type == "NodeFootnotesRef":
-            node.type, node.data = "NodeText", f"[{node.data}]"
+            mark = _MARK.format(node.data.removeprefix("^")) if node.data in defined else f"[{node.data}]"
+            node.type, node.data = "NodeText", mark
         elif node.type == "NodeFootnotesDef":
-            body = render_kramdown(Node("NodeDocument", children=list(node.children)), mode="textmark")
+            body = "\n\n".join(render_kramdown(block, mode="textmark") for block in node.children)
             definitions.append((node.data.removeprefix("^"), parse(body)))
     for node in list(exported.children):
         if node.type == "NodeFootnotesDefBlock":
@@ -109,8 +112,9 @@ class _Preview:
 
     def _is_referred(self, label: str) -> bool:
         tops = [one for item in self.items for one in (_blocks_of(item))]
-        marks = f"[^{label}]"
-        return any(marks in below.data for top in tops for below in top.walk() if below.type == "NodeText")
+        marks = (f"[^{label}]", _MARK.format(label))
+        texts = [below.data for top in tops for below in top.walk() if below.type == "NodeText"]
+        return any(mark in text for text in texts for mark in marks)
 
     def page(self) -> str:
         for item in self.items:
@@ -314,7 +318,7 @@ class _Preview:
     def text(self, node: Node) -> None:
         position = 0
         for found in _FOOTNOTE.finditer(node.data):
-            number = self.numbers.get(found[1])
+            number = self.numbers.get(found[1] or found[2])
             if number is None:
                 continue
             self.put(_escaped(node.data[position : found.start()]))

@@ -131,7 +131,8 @@ async def test_levels_are_adjusted_for_one_section(kernel: MemoryKernel) -> None
     root_id = await kernel.document(box, "/Doc", "#### Deep\n\n##### Deeper\n\ntext")
     heading = (await kernel.children(root_id))[0]
     content = await _content(kernel, heading, adjustHeadingLevel=True)
-    assert [line for line in content.splitlines() if line.startswith("#")] == ["# Deep", "## Deeper"]
+    # Without a title of its own the settings' title counts: what stands in its place keeps its level.
+    assert [line for line in content.splitlines() if line.startswith("#")] == ["#### Deep", "## Deeper"]
     content = await _content(kernel, heading, adjustHeadingLevel=True, addTitle=True)
     assert [line for line in content.splitlines() if line.startswith("#")] == ["# Doc", "## Deep", "### Deeper"]
 
@@ -162,3 +163,43 @@ async def test_a_query_that_may_not_be_or_fails_shows_nothing(kernel: MemoryKern
     box = await kernel.notebook()
     source = await kernel.document(box, "/Source", "before\n\n{{" + statement + "}}")
     assert (await _content(kernel, source)).strip() == "before"
+
+
+async def test_headings_are_adjusted_to_a_title_that_the_settings_want(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "# A\n\n### Sub\n\ntext")
+    first, sub, _ = await kernel.children(root_id)
+    assert await _content(kernel, first, adjustHeadingLevel=True) == "# A\n\n## Sub\n\ntext\n"
+    assert await _content(kernel, sub, adjustHeadingLevel=True) == "### Sub\n\ntext\n"
+    assert await _content(kernel, sub, adjustHeadingLevel=True, addTitle=True) == "# Doc\n\n## Sub\n\ntext\n"
+
+
+async def test_an_embedded_table_is_as_narrow_as_its_text(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    target = await kernel.document(box, "/Target", "| t |\n| - |\n| 1 |")
+    block_id = (await kernel.children(target))[0]
+    source = await kernel.document(box, "/Source", "{{SELECT * FROM blocks WHERE id = '" + block_id + "'}}")
+    assert await _content(kernel, target) == "|t|\n| ---|\n|1|\n"
+    assert await _content(kernel, source, embedMode=0) == "|t|\n| -|\n|1|\n"
+
+
+async def test_queries_in_footnotes_show_what_they_find_before_the_rest(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    found = await kernel.document(box, "/Found", "* item")
+    item = (await kernel.children((await kernel.children(found))[0]))[0]
+    query = "{{SELECT * FROM blocks WHERE id = '" + item + "'}}"
+    target = await kernel.document(box, "/Target", f"text\n\n{query}")
+    source = await kernel.document(box, "/Source", f"see (({target} 'there'))")
+    content = await _content(kernel, source)
+    assert content.splitlines()[-5:] == ["[^1]: # Target", "", "    text", "", "    - item"]
+
+
+async def test_copied_blocks_have_anchors_where_they_are_referred_to(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    target = await kernel.document(box, "/Target", "| t |\n| - |\n| 1 |")
+    table = (await kernel.children(target))[0]
+    source = await kernel.document(box, "/Source", f"see (({table} 'there')) and (({target} 'all'))")
+    copied = await kernel.call("lute/copyStdMarkdown", id=source)
+    anchor = '<span id="{}" style="display: none;"></span>'
+    assert f"[^1]: {anchor.format(table)}\n    |t|" in copied
+    assert f"[^2]: # {anchor.format(target)}Target" in copied

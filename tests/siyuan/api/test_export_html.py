@@ -33,6 +33,8 @@ CASES = {
     '<p><span id="footnotes-def-1"></span>note</p>\n</li>\n</ol></div>',
     '<div onclick="x()"><script>y</script>z</div>': "<div>\n<div>  z</div>\n",
     "{{{col\na\n\nb\n}}}": "<p>a</p>\n<p>b</p>\n",
+    'a **red**{: style="color: var(--b3-font-color1);"}': '<p>a <span data-type="strong" '
+    'style="color: #790600;">red</span></p>\n',
     "a\n\n---": "<p>a</p>\n<hr />\n",
     "#a&b#": "<p>\u200b<em>#a&amp;b#</em>\u200b</p>\n",
 }
