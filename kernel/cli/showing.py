@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BODIES: Final = ("markdown", "kramdown", "content", "text", "tree")
 _LIST_ITEMS_SHOWN_MAX: Final = 50
 _QUIET: Final = frozenset({"uiRefresh", "iconHint", "success", "action", "safety", "validateOnly"})
+_PLAIN: Final = frozenset({"value", "safety"})
 # A replay has nothing but its safety, at both places.
 _SAFETY: Final = frozenset(
     {
@@ -57,6 +58,10 @@ class Display:
             click.echo(json.dumps(value, ensure_ascii=False))
         elif result.get("isError"):
             self._failure(told if isinstance(told, dict) else {}, _text(result))
+        elif isinstance(told, dict) and set(told) <= _PLAIN and isinstance(told.get("value"), str):
+            # A foreign tool's answer: its own text says it without the wrapping.
+            click.echo(_text(result))
+            self._safety(told)
         elif isinstance(told, dict):
             self._success(action, told)
         else:
@@ -109,6 +114,9 @@ class Display:
             click.echo("\n".join(_lines(shown["value"], "")))
         elif shown:
             click.echo("\n".join(_lines(shown, "")), err=body is not None)
+        self._safety(told)
+
+    def _safety(self, told: Mapping[str, Any]) -> None:
         safety = told.get("safety")
         if isinstance(safety, dict):
             self.note(_safety_words(safety))

@@ -290,6 +290,46 @@ def test_a_document_is_extracted_with_its_assets(kernel: Kernel, tmp_path: Path)
     assert again["error"]["code"] == "local_export_failed"
 
 
+# --- foreign tools -----------------------------------------------------------------------------------------------
+def test_a_plugins_tool_is_called_with_its_arguments_as_json(kernel: Kernel, person: Any) -> None:
+    """R301, as the specification writes it; not read-only, so its user is asked."""
+    folder = kernel.workspace / "data" / "plugins" / "example-plugin"
+    folder.mkdir(parents=True)
+    search = {
+        "name": "search",
+        "description": "Search",
+        "inputSchema": {"type": "object"},
+        "result": {"asked": "$arguments.keyword", "by": "$arguments.action"},
+    }
+    (folder / "plugin.json").write_text(json.dumps({"name": "example-plugin", "version": "1.0.0"}))
+    (folder / "kernel-tools.json").write_text(json.dumps({"tools": [search]}))
+    assert kernel.told("extension", "list", "--refresh")["exposedCount"] == 1
+    arguments = ("--arguments-json", '{"action":"query","keyword":"MCP"}')
+    words = ("extension", "plugin__example_plugin__search", *arguments)
+    refused = kernel.told(*words, code=1)
+    assert refused["error"]["code"] == "dangerous_action_requires_confirmation"
+    said = kernel.run(*words, "--confirm")
+    assert json.loads(said.stdout) == {"asked": "MCP", "by": "query"}
+    assert "without a guarantee" in said.stderr
+    script = person("accept")
+    assert kernel.run(*words).exit_code == 0
+    assert script.asked == ["Go ahead?"]
+
+
+def test_a_native_tool_is_called_by_its_own_name(kernel: Kernel) -> None:
+    """R303."""
+    storage = kernel.workspace / "data" / "storage" / "petal" / "siyuan-plugins-mcp-sisyphus" / "mcpToolsConfig"
+    storage.write_text('{"extension": {"includeNativeTools": true}}')
+    try:
+        assert kernel.told("extension", "list", "--refresh")["nativeToolsEnabled"] is True
+        arguments = json.dumps({"action": "get", "id": kernel.document})
+        told = kernel.told("extension", "document", "--arguments-json", arguments, "--confirm")
+    finally:
+        storage.unlink()
+    assert "HPath: /Plan" in told["value"]
+    assert told["safety"]["writeSafetyGuaranteed"] is False
+
+
 # --- what is left to ask -----------------------------------------------------------------------------------------
 def test_a_task_that_nobody_knows_says_nothing_about_its_call(kernel: Kernel) -> None:
     result = kernel.run("task", "status", "0b0d7c3e-1111-4111-8111-111111111111")

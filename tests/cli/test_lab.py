@@ -99,7 +99,7 @@ STORY = """
 import json, os, urllib.request
 from kernel.lab.examples.client import Client, credential
 
-def api(path, **arguments):
+def api(path, /, **arguments):
     request = urllib.request.Request(os.environ["LAB_URL"] + "/api/" + path, json.dumps(arguments).encode())
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)["data"]

@@ -26,7 +26,6 @@ def shown(result: dict[str, Any], capsys: pytest.CaptureFixture[str], *, is_json
         ({"markdown": "# T", "path": "/a"}, "# T\n", "path: /a\n"),
         ({"content": "text"}, "text\n", ""),
         ({"value": [1, "two"]}, "- 1\n- two\n", ""),
-        ({"value": "x"}, "x\n", ""),
         (
             {"a": {"b": [{"c": 1, "d": None}, {}]}, "e": [], "f": True},
             "a:\n  b:\n    - c: 1\n      d: null\n    - {}\ne: []\nf: true\n",
@@ -56,6 +55,12 @@ def test_a_result_is_its_text_and_then_the_rest(
 ) -> None:
     assert shown({"structuredContent": told}, capsys) == (out, err)
     assert json.loads(shown({"structuredContent": told}, capsys, is_json=True)[0]) == told
+
+
+def test_a_foreign_answer_is_its_own_text(capsys: pytest.CaptureFixture[str]) -> None:
+    told = {"value": '[{"type":"text","text":"hi"}]', "safety": {"writeSafetyGuaranteed": False}}
+    out = shown({"structuredContent": told, "content": [{"type": "text", "text": "hi"}]}, capsys)
+    assert out == ("hi\n", "done, without a guarantee\n")
 
 
 def test_a_replay_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
