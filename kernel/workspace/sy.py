@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kernel.workspace.deep_json import DeepJsonError, loads_deep
-from kernel.workspace.nodes import BLOCK_TYPES, FIELD_ORDER, KINDS, LIST_DATA_ORDER, LIST_TASK, SPEC_CURRENT
+from kernel.workspace.mending import mend
+from kernel.workspace.nodes import BLOCK_TYPES, FIELD_ORDER, KINDS, LIST_DATA_ORDER, SPEC_CURRENT
 from kernel.workspace.tree import Node
 
 # What marks a node as a child too few: the kernel ignores such a block when it reads a file.
@@ -22,6 +23,7 @@ _CHILDREN_MIN: Final = {
     "NodeMathBlock": 1,
     "NodeBlockQueryEmbed": 1,
 }
+_SPEC_BEFORE_CALLOUTS: Final = "1"  # nothing else has changed since
 _NEVER_STORED: Final = frozenset({"refcount", "av-names"})
 _OWN_MEMBERS: Final = frozenset({"ID", "Type", "Data", "Properties", "Children"})
 _ALWAYS_WRITTEN: Final = frozenset({"ListData", "TableAligns"})
@@ -128,19 +130,19 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
     """Put right what the kernel puts right when it reads a file; whether anything changed.
 
     Childless containers are dropped, unknown types become paragraphs, blocks without an id and later holders of a used
-    id get fresh ones, a list whose first item is a task becomes a task list, ``Properties.id`` follows ``ID``, and an empty document gets a paragraph.
+    id get fresh ones, ``Properties.id`` follows ``ID``, an empty document gets a paragraph, and what ``mending`` knows.
     """
-    changed = _drop_hollow(root)
+    changed = _drop_hollow(root) | mend(root)
+    if root.fields.get("Spec") == _SPEC_BEFORE_CALLOUTS:
+        root.fields["Spec"], changed = str(SPEC_CURRENT), True
     seen: set[str] = {root.id}
     for node in list(root.walk())[1:]:
-        if node.type == "NodeInlineHTML":
-            node.type, changed = "NodeHTMLBlock", True
+        changed |= mend(node)
         if node.type not in KINDS:
             node.append(Node("NodeText", data=node.data))
             node.type, node.data, node.fields, changed = "NodeParagraph", "", {}, True
         if node.type not in BLOCK_TYPES:
             continue
-        changed |= _follow_first_item(node)
         if not node.id or node.id in seen:
             node.id = new_id()
         seen.add(node.id)
@@ -155,17 +157,6 @@ def repair(root: Node, new_id: Callable[[], str]) -> bool:
         root.append(Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]}))
         changed = True
     return changed
-
-
-def _follow_first_item(node: Node) -> bool:
-    if node.type != "NodeList" or not node.children:
-        return False
-    data = node.fields.get("ListData") or {}
-    first = node.children[0].fields.get("ListData") or {}
-    if first.get("Typ") != LIST_TASK or data.get("Typ") == LIST_TASK:
-        return False
-    node.fields["ListData"] = {**data, "Typ": LIST_TASK}
-    return True
 
 
 def _drop_hollow(root: Node) -> bool:
