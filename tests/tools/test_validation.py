@@ -121,7 +121,8 @@ json_values = st.recursive(
 @given(st.sampled_from(sorted(ACTIONS)), st.data())
 def test_no_value_makes_validation_itself_fail(key: str, data: st.DataObject) -> None:
     names = [argument.name for argument in ACTIONS[key].arguments] or ["x"]
-    faults(key, **data.draw(st.dictionaries(st.sampled_from(names), json_values, max_size=4)))
+    found = faults(key, **data.draw(st.dictionaries(st.sampled_from(names), json_values, max_size=4)))
+    assert all(isinstance(part, str) for fault in found for part in fault)
 
 
 @settings(deadline=None)
