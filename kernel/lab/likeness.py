@@ -16,7 +16,7 @@ from typing import Any, Final
 from kernel.lab.mcp import messages_in
 
 _NODE: Final = re.compile(r"\b\d{14}-[0-9a-z]{7}\b")
-# In structures a key tells what a short hexadecimal text is; in a JSON text inside a text its key stands before it.
+# In structures a key tells what a short hexadecimal text is; in a part of a JSON text its key stands before it.
 _NAMED: Final = re.compile(r'(\\?"(?:requestId|\w*Hash)\\?"\s*:\s*\\?")([0-9a-f]{4,64})')
 _HEX_KEY: Final = re.compile(r"requestId|\w*Hash")
 _HEX: Final = re.compile(r"[0-9a-f]{4,64}")
@@ -59,6 +59,12 @@ def canonical(value: Any, names: Names, key: str = "") -> Any:
 def _canonical_text(text: str, names: Names, key: str) -> str:
     if _HEX_KEY.fullmatch(key) and _HEX.fullmatch(text):
         return names.name("hash", text)
+    if text.startswith(("{", "[")):
+        # A structure told as a text, as the content beside a structured result is.
+        try:
+            return json.dumps(canonical(json.loads(text), names), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            pass
     text = _NODE.sub(lambda found: names.name("id", found[0]), text)
     text = _NAMED.sub(lambda found: found[1] + names.name("hash", found[2]), text)
     return _ISO.sub("<time>", _STAMP.sub("<time>", text))
