@@ -58,6 +58,8 @@ class ExportOptions:
     def_ids: frozenset[str] = frozenset()
     # One document alone: what it refers to outside of itself becomes footnotes.
     is_single: bool = True
+    # As the editor shows it: super blocks and tags stay what they are.
+    is_editor: bool = False
     # How a reference to a place in a PDF is named: 0 with file and page, 1 by its own words.
     annotation_mode: int = 0
     tag_markers: tuple[str, str] = ("#", "#")
@@ -186,7 +188,7 @@ class _Export:
 
     def _change(self, node: Node, footnotes: Footnotes, ids: frozenset[str]) -> None:
         """First pass, before footnotes and title are there."""
-        if node.type in _SUPER_BLOCK_MARKERS:
+        if node.type in _SUPER_BLOCK_MARKERS and not self.options.is_editor:
             node.detach()
         elif node.type == "NodeMathBlockContent":
             node.data = node.data.strip()
@@ -201,7 +203,7 @@ class _Export:
             fields["TextMarkInlineMathContent"] = str(fields.get("TextMarkInlineMathContent", "")).strip()
         elif is_mark(node, "file-annotation-ref"):
             self._change_annotation(node)
-        elif is_mark(node, "tag"):
+        elif is_mark(node, "tag") and not self.options.is_editor:
             before, after = self.options.tag_markers
             node.type, node.data, node.fields = "NodeText", f"{before}{mark_text(node)}{after}", {}
         elif is_mark(node, "block-ref"):
@@ -279,7 +281,7 @@ class _Export:
 
     def _finish(self, node: Node) -> None:
         """Second pass, over everything that will be printed."""
-        if node.type in _SUPER_BLOCK_MARKERS:
+        if node.type in _SUPER_BLOCK_MARKERS and not self.options.is_editor:
             node.detach()
         elif node.type == "NodeParagraph" and not node.children:
             node.append(Node("NodeText", data=_EMPTY_PARAGRAPH))

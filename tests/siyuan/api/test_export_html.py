@@ -81,3 +81,51 @@ async def test_an_unknown_block_is_an_empty_page(kernel: MemoryKernel) -> None:
 )
 async def test_browsers_that_know_the_theme_keep_its_variables(kernel: MemoryKernel, agent: str, fills: bool) -> None:
     assert (await _preview(kernel, "20200101000000-zzzzzzz", agent))["fillCSSVar"] is fills
+
+
+PRINTED = {
+    "a **b** `c` [l](u)": '<div contenteditable="false" spellcheck="false">a <span data-type="strong">b</span> '
+    '<span data-type="code">c</span>\u200b <a href="u" data-type="a">l</a></div>',
+    "[**l**](u)": '<strong><a href="u" data-type="a strong">l</a></strong>',
+    "* [x] done": '<div class="protyle-action protyle-action--task" data-task="X">',
+    "* a": '<div class="protyle-action" draggable="false">',
+    "```js\nx\n```": '<span class="protyle-icon protyle-icon--only protyle-action__copy">',
+    "{{{col\na\n\nb\n}}}": 'data-sb-layout="col"',
+    "#tag#": '<span data-type="tag">tag</span>',
+}
+
+
+@pytest.mark.parametrize(("markdown", "part"), PRINTED.items())
+async def test_a_printed_page_is_the_editors_view_that_nobody_can_edit(
+    kernel: MemoryKernel, markdown: str, part: str
+) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", markdown)
+    answer = await kernel.call("export/exportPreviewHTML", id=root_id)
+    assert part in answer["content"]
+    assert (answer["name"], answer["type"], answer["attrs"]["title"]) == ("Doc", "NodeDocument", "Doc")
+    for editing in ('contenteditable="true"', 'draggable="true"', "protyle-action__menu", "sb__resize"):
+        assert editing not in answer["content"]
+
+
+async def test_headings_are_bookmarks_only_where_it_is_printed(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "# one\n\n> # quoted")
+    heading = (await kernel.children(root_id))[0]
+    printed = (await kernel.call("export/exportPreviewHTML", id=root_id))["content"]
+    assert printed.count("pdf-outline://") == 1
+    assert f'<a target="_blank" href="pdf-outline://{heading}"> </a>one' in printed
+    assert "pdf-outline" not in (await kernel.call("export/exportHTML", id=root_id, pdf=False))["content"]
+
+
+@pytest.mark.parametrize("route", ["exportHTML", "exportMdHTML"])
+async def test_a_saved_page_has_its_assets_in_a_folder(kernel: MemoryKernel, route: str) -> None:
+    box = await kernel.notebook()
+    kernel.workspace.files.write("data/assets/pic.png", b"picture")
+    root_id = await kernel.document(box, "/Doc", "![p](assets/pic.png) ![q](assets/gone.png)")
+    answer = await kernel.call(f"export/{route}", id=root_id, pdf=False)
+    assert answer["name"] == "Doc"
+    assert kernel.workspace.files.read(f"temp/export/{answer['folder']}/assets/pic.png") == b"picture"
+    await kernel.call(f"export/{route}", id=root_id, pdf=False, savePath="/workspace/temp/mine")
+    assert kernel.workspace.files.exists("temp/mine/assets/pic.png")
+    assert "not in workspace" in await kernel.refusal(f"export/{route}", id=root_id, pdf=False, savePath="/elsewhere")

@@ -1,0 +1,164 @@
+"""[core] The editor's DOM as it is printed or saved: nothing in it can be edited, links are links, every block has an id."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Final
+
+from kernel.workspace.render.dom import render_dom
+from kernel.workspace.render.inlines import ZERO_WIDTH, is_cjk
+
+if TYPE_CHECKING:
+    from kernel.workspace.tree import Node
+
+_VOID: Final = frozenset({"br", "img", "col", "hr", "input"})
+# Marks that the editor keeps the caret out of with a zero-width space.
+_GUARDED: Final = frozenset({"code", "kbd", "tag"})
+_FIXED: Final = ("contenteditable", "draggable")
+# Parts of the editor that a page has no use for, and what stays of others.
+_LEFT_OUT: Final = ("protyle-action__menu", "protyle-icons", "img__net", "sb__resize")
+_COPY: Final = "protyle-action__copy"
+_COPY_CLASS: Final = f"protyle-icon protyle-icon--only {_COPY}"
+_ATTRIBUTES: Final = "protyle-attr"
+_OWN: Final = "custom-"  # attributes of the user, written as they are stored
+_WRAPPERS: Final = ("strong", "em", "sup")
+Attributes = list[tuple[str, str | None]]
+
+
+def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset()) -> str:
+    """The blocks as a page; database blocks are left as they are marked up in Markdown.
+
+    ``outline_ids``: headings that a printer makes bookmarks of.
+    """
+    reader = _Printed(outline_ids)
+    for block in blocks:
+        reader.feed(render_dom([block]))
+    reader.close()
+    return "".join(reader.parts)
+
+
+class _Printed(HTMLParser):
+    """Goes through the tokens of the DOM; ``ends`` says how each open element is closed, None where it is left out."""
+
+    def __init__(self, outline_ids: frozenset[str]) -> None:
+        super().__init__(convert_charrefs=False)
+        self.outline_ids = outline_ids
+        self.heading = ""
+        self.task = ""  # the mark of the item that has just begun
+        self.parts: list[str] = []
+        self.ends: list[str] = []
+        self.classes: list[str] = []
+        self.left_out = 0
+        self.skips_blank = False
+
+    def handle_starttag(self, tag: str, attrs: Attributes) -> None:
+        values = {name: value or "" for name, value in attrs}
+        class_ = values.get("class", "")
+        is_picture_frame = "protyle-action" in class_ and "protyle-icons" in class_
+        if self.left_out or (not is_picture_frame and any(name in class_.split() for name in _LEFT_OUT)):
+            self.left_out += tag not in _VOID
+            return
+        if values.get("data-type") == "NodeAttributeView":
+            view = {name: values.get(name, "") for name in ("data-type", "data-av-id", "data-av-type")}
+            self._put(f"\n<div{_written(view)}></div>\n")
+            self.left_out = 1
+            return
+        kinds = values.get("data-type", "").split() if tag == "span" else []
+        if values.get("data-type") == "NodeListItem":
+            self.task = values.pop("data-task", "")
+        elif "protyle-action--task" in class_:
+            values["data-task"] = self.task
+        self.skips_blank = bool(_GUARDED.intersection(kinds))
+        end = f"</{tag}>"
+        if "a" in kinds:
+            wrappers = [name for name in _WRAPPERS if name in kinds]
+            self._put("".join(f"<{name}>" for name in wrappers) + f"<a{_written(_link(values))}>")
+            end = "</a>" + "".join(f"</{name}>" for name in reversed(wrappers))
+        elif kinds == ["inline-memo"]:
+            end = ""
+        else:
+            self._put(f"<{tag}{_written(_fixed(values))}{' /' if tag in _VOID else ''}>")
+        if tag in _VOID:
+            return
+        if self.heading and "contenteditable" in values:
+            self._put(f'<a target="_blank" href="pdf-outline://{self.heading}"> </a>')
+            self.heading = ""
+        if values.get("data-type") == "NodeHeading" and values.get("data-node-id") in self.outline_ids:
+            self.heading = values["data-node-id"]
+        self.classes.append(class_)
+        memo = values.get("data-inline-memo-content", "").replace("\n", " ") if "inline-memo" in kinds else ""
+        self.ends.append(end + (f"\0{memo}" if memo else ""))
+
+    def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
+        if not self.left_out:
+            self._put(f"<{tag}{_written(_fixed({name: value or '' for name, value in attrs}))} />")
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.left_out:
+            self.left_out -= 1
+            return
+        self.skips_blank = False
+        if self.classes:
+            self.classes.pop()
+        end, _, memo = (self.ends.pop() if self.ends else f"</{tag}>").partition("\0")
+        self._put(end)
+        if memo:
+            last = next((part[-1] for part in reversed(self.parts) if part and not part.endswith(">")), "")
+            self._put(f"<sup>（{memo}）</sup>" if last and is_cjk(last) else f"<sup>({memo})</sup>")
+
+    def handle_data(self, data: str) -> None:
+        if self.skips_blank:
+            data, self.skips_blank = data.removeprefix(ZERO_WIDTH), False
+        if data != ZERO_WIDTH or not self.classes or self.classes[-1] != _ATTRIBUTES:
+            self._put(data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.skips_blank = False
+        self._put(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self.skips_blank = False
+        self._put(f"&#{name};")
+
+    def _put(self, text: str) -> None:
+        if text and not self.left_out:
+            self.parts.append(text)
+
+
+def _fixed(values: dict[str, str]) -> dict[str, str]:
+    for name in _FIXED:
+        if values.get(name) == "true":
+            values[name] = "false"
+    if "protyle-action--task" in values.get("class", ""):
+        values.pop("draggable", None)
+    values.pop("loading", None)
+    if _COPY in values.get("class", ""):
+        return {"class": _COPY_CLASS}
+    if values.get("data-position") == "4north":
+        values["data-position"] = "north"
+    if values.get("data-type") == "NodeHTMLBlock":
+        values.setdefault("data-subtype", "block")
+    if "data-node-id" in values:
+        values["id"] = values["data-node-id"]
+    return values
+
+
+def _link(values: dict[str, str]) -> dict[str, str]:
+    shown = {"href": values.pop("data-href", "")}
+    if title := values.pop("data-title", ""):
+        shown["title"] = title
+    values.pop("data-id", None)
+    values.pop("data-inline-memo-content", None)
+    return shown | values
+
+
+def _written(values: dict[str, str]) -> str:
+    return "".join(f' {name}="{_escaped(value, name.startswith(_OWN))}"' for name, value in values.items())
+
+
+def _escaped(text: str, is_own: bool) -> str:
+    if is_own:
+        text = text.replace("{", "\0").replace("}", "\1")
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
+    return text.replace("\0", "&#123;").replace("\1", "&#125;")
