@@ -76,7 +76,8 @@ def test_the_command_runs_a_part_of_one_seed_and_shows_its_trace() -> None:
     assert several.exit_code == 2
 
 
-def test_the_command_counts_in_json() -> None:
+def test_the_command_counts_in_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "run_seed", lambda seed: Ran(seed, "d", 30, 1, 0, 0.1, ""))
     done = CliRunner().invoke(sim_command, ["--seeds", "3..3", "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.output)["worlds"] == 1
