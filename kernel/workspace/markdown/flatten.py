@@ -44,6 +44,7 @@ class _Interrupted:
     start: int
     image: Node
     span: Span
+    link_text: Node | None
 
 
 def _take(spans: list[Span], span: Span) -> None:
@@ -112,10 +113,11 @@ class _Flattener:
     # --- spans ---
 
     def _open(self, span: Span) -> None:
-        self.link_text = None
         if span.kind == "image":
             self._open_image(span)
+            self.link_text = None
             return
+        self.link_text = None
         if not self.open:
             self.start = len(self.nodes)
         self.open.append(span)
@@ -146,7 +148,9 @@ class _Flattener:
 
     def _open_image(self, span: Span) -> None:
         node = Node("NodeImage", data="span", children=[Node("NodeBang"), Node("NodeOpenBracket")])
-        self.outer.append(_Interrupted(self.nodes, self.open, self.links, self.inherited, self.start, node, span))
+        self.outer.append(
+            _Interrupted(self.nodes, self.open, self.links, self.inherited, self.start, node, span, self.link_text)
+        )
         leaves_link = bool(self.open) and self.open[-1].has_image
         around = self.open[:-1] if leaves_link else self.open
         self.inherited = self.inherited + [outer.kind for outer in around]
@@ -168,7 +172,8 @@ class _Flattener:
         if span.attributes:
             node.properties = dict(span.attributes)
         if self.open and self.open[-1].has_image:
-            # The first image directly in a link is moved before the link.
+            # The first image directly in a link is moved before the link, whose text grows on behind it.
+            self.link_text = interrupted.link_text
             self.open[-1].has_image = False
             self.nodes.insert(self.open[-1].start, node)
             return
@@ -273,8 +278,8 @@ class _Flattener:
     def _node(self, piece: Piece) -> None:
         node = piece.node
         assert node is not None, "a node piece carries its node"
-        if node.type == "NodeTextMark" and self.open:
-            types = [span.kind for span in self.open[:MARKS_NESTED_MAX]]
+        if node.type == "NodeTextMark" and (self.open or self.inherited):
+            types = self.inherited + [span.kind for span in self.open[:MARKS_NESTED_MAX]]
             types += [kind for kind in node.fields["TextMarkType"].split(" ") if kind != "text" and kind not in types]
             node.fields["TextMarkType"] = " ".join(types)
         elif self.open and node.type == "NodeImage":

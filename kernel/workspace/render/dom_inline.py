@@ -17,14 +17,21 @@ _LOCAL_IMAGES: Final = ("assets/", "api/icon/")
 
 
 def inline_dom(
-    nodes: Sequence[Node], *, in_cell: bool = False, breaks_lines: bool = True, has_previous: bool = False
+    nodes: Sequence[Node],
+    *,
+    in_cell: bool = False,
+    breaks_lines: bool = True,
+    has_previous: bool = False,
+    has_next: bool = False,
 ) -> str:
     """The DOM of inline ``nodes``.
 
     ``breaks_lines``: a break is a newline, else ``<br />``. ``has_previous``: the first node is not the first to the
-    kernel, since a marker stands before it.
+    kernel, since a marker stands before it. ``has_next``: one stands behind the last, too.
     """
-    return _InlineWriter(nodes, in_cell=in_cell, breaks_lines=breaks_lines, has_previous=has_previous).write()
+    writer = _InlineWriter(nodes, in_cell=in_cell, breaks_lines=breaks_lines, has_previous=has_previous)
+    writer.has_next = has_next
+    return writer.write()
 
 
 def attributes_text(attributes: Sequence[tuple[str, str]]) -> str:
@@ -43,6 +50,7 @@ class _InlineWriter:
         self.in_cell = in_cell
         self.breaks_lines = breaks_lines
         self.has_previous = has_previous
+        self.has_next = False
         self.out: list[str] = []
 
     def write(self) -> str:
@@ -197,7 +205,7 @@ class _InlineWriter:
             '<svg class="svg"><use xlink:href="#iconMore"></use></svg></span></span>'
         )
         inner = [child for child in node.children if child.type in _SHOWN_IN_IMAGES]
-        self.out.append(inline_dom(inner, in_cell=self.in_cell, has_previous=True))
+        self.out.append(inline_dom(inner, in_cell=self.in_cell, has_previous=True, has_next=True))
         self._image_body(node, style)
         self._after_image(index)
 
@@ -226,9 +234,11 @@ class _InlineWriter:
         following = self.next(index)
         if following is not None and following.type == "NodeKramdownSpanIAL":
             after = self.next(index + 1)
-            if after is None or node_text(after) == CARET:
+            if (after is None and not self.has_next) or (after is not None and node_text(after) == CARET):
                 self.out.append(ZERO_WIDTH_SPACE)
-        elif following is None or following.type == "NodeImage" or node_text(following) == CARET:
+        elif following is None:
+            self.out.append("" if self.has_next else ZERO_WIDTH_SPACE)
+        elif following.type == "NodeImage" or node_text(following) == CARET:
             self.out.append(ZERO_WIDTH_SPACE)
 
 
