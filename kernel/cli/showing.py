@@ -54,8 +54,7 @@ class Display:
         """A tool's result."""
         told = result.get("structuredContent")
         if self.is_json:
-            value = told if isinstance(told, dict) else {"content": result.get("content")}
-            click.echo(json.dumps(value, ensure_ascii=False))
+            click.echo(json_line(told if isinstance(told, dict) else {"content": result.get("content")}))
         elif result.get("isError"):
             self._failure(told if isinstance(told, dict) else {}, _text(result))
         elif isinstance(told, dict) and set(told) <= _PLAIN and isinstance(told.get("value"), str):
@@ -82,7 +81,7 @@ class Display:
     def refusal(self, error: Refused) -> None:
         """A JSON-RPC error: the call itself was not understood."""
         if self.is_json:
-            click.echo(json.dumps({"error": dict(error.error or {"message": str(error)})}, ensure_ascii=False))
+            click.echo(json_line({"error": dict(error.error or {"message": str(error)})}))
         else:
             self.note(f"The coordinator refused the call: {error}")
 
@@ -120,6 +119,16 @@ class Display:
         safety = told.get("safety")
         if isinstance(safety, dict):
             self.note(_safety_words(safety))
+
+
+def json_line(value: Any) -> str:
+    """One line of JSON, readable where it can be; half a surrogate pair cannot be printed, and is escaped."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
 
 
 def _safety_words(safety: Mapping[str, Any]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,8 +24,10 @@ def task_command(operation: str, task_id: str, workspace: Path | None, url: str,
     """
     import trio
 
+    from kernel.cli.showing import json_line
+
     reply = trio.run(_ask, Place.of(workspace, url, token), operation, task_id)
-    click.echo(json.dumps(reply, ensure_ascii=False))
+    click.echo(json_line(reply))
     sys.exit(0 if reply.get("found") is True else 1)
 
 

@@ -14,7 +14,7 @@ import trio
 from kernel.delegate import exports, messages, staging
 from kernel.delegate.coordinator import Coordinator
 from kernel.delegate.exports import Allowance, Download, NotSaved, Saved, Wanted
-from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected
+from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected, Reply
 from kernel.delegate.limits import DOWNLOAD_FILE_S_MAX, LOOKUP_S_MAX, UPLOAD_BYTES_MAX, UPLOAD_S_MAX
 from kernel.delegate.messages import Post
 from kernel.delegate.staging import LocalFile
@@ -159,8 +159,7 @@ async def _streamed(
                 if reply.status != 200:
                     words = "it is not there" if reply.status == _ABSENT else f"HTTP {reply.status}"
                     raise NotSaved(f"{download.source}: {words}")
-                length = reply.headers.get("content-length", "")
-                allowance.announce(int(length) if length.isdecimal() else None)
+                allowance.announce(_announced_bytes(reply, download))
                 while piece := await reply.receive():
                     allowance.take(len(piece))
                     file.add(piece)
@@ -169,6 +168,16 @@ async def _streamed(
             raise NotSaved(f"{download.source}: {error}") from None
         return file
     raise NotSaved(f"{download.source} did not come within {DOWNLOAD_FILE_S_MAX:g} s")
+
+
+def _announced_bytes(reply: Reply, download: Download) -> int | None:
+    """How long the file will be; None: its end is marked. Raises NotSaved where a broken file would look like a whole one."""
+    length = reply.headers.get("content-length", "")
+    if length.isdecimal():
+        return int(length)
+    if "transfer-encoding" not in reply.headers:
+        raise NotSaved(f"{download.source}: the answer does not say where it ends")
+    return None
 
 
 def _path_body(path: str) -> bytes:

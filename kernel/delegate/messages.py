@@ -18,7 +18,7 @@ _ACCEPT: Final = "application/json, text/event-stream"
 _NAMED_BY: Final = ("name", "uri", "taskId")
 _INTERNAL_ERROR: Final = -32603
 # Refused before any tool could run; 5xx may come from behind one, but 503 says that it did not begin.
-_REFUSED: Final = frozenset({400, 401, 403, 404, 405, 406, 411, 413, 415, 421, 429, 431, 503})
+_REFUSED: Final = frozenset({400, 401, 403, 404, 405, 406, 408, 411, 413, 415, 421, 429, 431, 503})
 
 
 class AnswerLost(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kernel.cli.showing import Display
+from kernel.cli.showing import Display, json_line
 from kernel.delegate.messages import Refused
 from kernel.tools.registry import ACTIONS
 
@@ -61,6 +61,11 @@ def test_a_foreign_answer_is_its_own_text(capsys: pytest.CaptureFixture[str]) ->
     told = {"value": '[{"type":"text","text":"hi"}]', "safety": {"writeSafetyGuaranteed": False}}
     out = shown({"structuredContent": told, "content": [{"type": "text", "text": "hi"}]}, capsys)
     assert out == ("hi\n", "done, without a guarantee\n")
+
+
+def test_json_is_readable_as_far_as_it_can_be_printed() -> None:
+    assert json_line({"a": "块"}) == '{"a": "块"}'
+    assert json_line({"a": "块\ud800"}) == '{"a": "\\u5757\\ud800"}'
 
 
 def test_a_replay_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

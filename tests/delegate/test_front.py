@@ -303,6 +303,27 @@ async def test_a_cancel_ends_the_transfer_alone(autojump_clock: MockClock, world
     assert world.coordinator.calls("/tasks") == []
 
 
+async def test_an_answer_whose_end_is_only_the_connections_is_not_taken_for_a_whole_file(
+    autojump_clock: MockClock, world: World, tmp_path: Path
+) -> None:
+    """Cut short it would look the same."""
+
+    async def endless(stream: trio.abc.Stream) -> None:
+        if not world.coordinator.calls("/mcp"):
+            await served(stream)
+            return
+        await stream.receive_some(65536)
+        await stream.send_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\npart of it")
+        await stream.aclose()
+
+    served = world.coordinator.serve
+    world.coordinator.on("/mcp", exports)
+    world.coordinator.serve = endless  # type: ignore[method-assign]
+    told = await call(world, tmp_path, action="export_resources", paths=[], outputPath="out.zip")
+    assert "where it ends" in told["structuredContent"]["error"]["message"]
+    assert names_in(tmp_path) == []
+
+
 async def test_a_folder_that_is_not_there_is_said(autojump_clock: MockClock, world: World, tmp_path: Path) -> None:
     world.coordinator.on("/mcp", exports)
     told = await call(world, tmp_path, action="export_resources", paths=[], outputPath="no/out.zip")
