@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kernel.cli import tables
+
 if TYPE_CHECKING:
     from kernel.delegate.messages import Refused
     from kernel.tools.registry import Action
@@ -109,6 +111,10 @@ class Display:
         body = next((key for key in _BODIES if isinstance(shown.get(key), str)), None)
         if body is not None:
             click.echo(shown.pop(body))
+        if tables.is_terminal():
+            for key in [key for key, value in shown.items() if tables.columns_of(value)]:
+                rows = shown.pop(key)
+                tables.print_table("" if key == "value" else key, tables.columns_of(rows), rows)
         if set(shown) == {"value"}:
             click.echo("\n".join(_lines(shown["value"], "")))
         elif shown:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from kernel.cli.showing import Display, json_line
+from kernel.cli.tables import COLUMNS_MAX, columns_of
 from kernel.delegate.messages import Refused
 from kernel.tools.registry import ACTIONS
 
@@ -61,6 +62,36 @@ def test_a_foreign_answer_is_its_own_text(capsys: pytest.CaptureFixture[str]) ->
     told = {"value": '[{"type":"text","text":"hi"}]', "safety": {"writeSafetyGuaranteed": False}}
     out = shown({"structuredContent": told, "content": [{"type": "text", "text": "hi"}]}, capsys)
     assert out == ("hi\n", "done, without a guarantee\n")
+
+
+@pytest.mark.parametrize(
+    ("value", "columns"),
+    [
+        ([{"a": 1}, {"b": "x", "a": 2}], ["a", "b"]),
+        ([{"a": 1}], []),
+        ([{"a": 1}, {}], []),
+        ([{"a": 1}, {"a": [1]}], []),
+        ([{"a": 1}, 5], []),
+        ([{str(n): n for n in range(COLUMNS_MAX + 1)}] * 2, []),
+        ([{str(n): n for n in range(COLUMNS_MAX)}] * 2, [str(n) for n in range(COLUMNS_MAX)]),
+        ("text", []),
+    ],
+)
+def test_lists_of_flat_objects_can_be_tables(value: Any, columns: list[str]) -> None:
+    assert columns_of(value) == columns
+
+
+def test_a_terminal_gets_a_table_and_names_are_no_markup(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("kernel.cli.tables.is_terminal", lambda: True)
+    items = [{"name": "[bold]Plan[/bold]", "children": 0}, {"name": "块", "children": None}]
+    out, _ = shown({"structuredContent": {"path": "/Box", "items": items}}, capsys)
+    lines = [line.split() for line in out.splitlines()]
+    assert ["name", "children"] in lines
+    assert ["[bold]Plan[/bold]", "0"] in lines
+    assert ["块"] in lines
+    assert out.endswith("path: /Box\n")
 
 
 def test_json_is_readable_as_far_as_it_can_be_printed() -> None:
