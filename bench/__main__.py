@@ -22,7 +22,8 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -201,18 +202,25 @@ def processor_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure(peer: Peer, seconds: int) -> None:
-    """One wrk run: requests per second and µs of processor time per request. Any error is an error of the bench."""
+@contextmanager
+def script_of(peer: Peer) -> Iterator[str]:
+    """The path of a script that makes wrk send the peer's call."""
     headers, body = peer.request()
     lines = ['wrk.method = "POST"', f"wrk.body = [==[{body.decode()}]==]"]
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in headers.items()]
-    with tempfile.NamedTemporaryFile("w", suffix=".lua", delete=False) as script:
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write("\n".join(lines))
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script.name, peer.url]
-    before_s = processor_s(peer.process.pid)
-    text = subprocess.run(on_processor("1", command), capture_output=True, text=True, check=True).stdout
-    spent_s = processor_s(peer.process.pid) - before_s
-    os.unlink(script.name)
+        script.flush()
+        yield script.name
+
+
+def measure(peer: Peer, seconds: int) -> None:
+    """One wrk run: requests per second and µs of processor time per request. Any error is an error of the bench."""
+    with script_of(peer) as script:
+        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", script, peer.url]
+        before_s = processor_s(peer.process.pid)
+        text = subprocess.run(on_processor("1", command), capture_output=True, text=True, check=True).stdout
+        spent_s = processor_s(peer.process.pid) - before_s
     assert "Non-2xx" not in text, text
     assert "Socket errors" not in text, text
     found = re.search(r"Requests/sec:\s+([\d.]+)", text)

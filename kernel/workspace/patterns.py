@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
 
-import re2
-
 # What RE2 says → what Go's parser says.
 _PROBLEMS: Final = (
     ("missing ):", "missing closing )"),
@@ -42,6 +40,9 @@ class Pattern:
     """A compiled pattern. Positions are in code points."""
 
     def __init__(self, source: str) -> None:
+        # Three MiB that most workspaces never need: not before the first pattern.
+        import re2
+
         options = re2.Options()
         options.log_errors = False
         try:
