@@ -260,18 +260,18 @@ class World:
 
     async def _end(self) -> None:
         """At rest, then after a last power cut: nothing is left over, and everything promised is there."""
-        await self._rest("at the end")
+        await self._rest("at the end", calls_in=False)
         self.crash(is_power_cut=True)
-        await self._rest("after the last power cut")
+        await self._rest("after the last power cut", calls_in=True)
         self.book.check_settled()
 
-    async def _rest(self, what: str) -> None:
+    async def _rest(self, what: str, *, calls_in: bool) -> None:
         await self.alive.wait()
         app = self.app
         assert app is not None
         app.trigger.plan.clear()
         self._watches.clear()
-        await check_at_rest(self, app, what)
+        await check_at_rest(self, app, what, calls_in=calls_in)
 
     def check_text(self, block: str, answer: Mapping[str, Any], began: int, what: str) -> None:
         """A block's text, read from step ``began`` on, is one that it may show. Raises BrokenPromise."""
@@ -309,7 +309,7 @@ def run_world(script: Script, *, keeps_trace: bool = False) -> Report:
 
         try:
             trio.run(main, clock=clock)
-        except (Exception, BaseExceptionGroup) as error:
+        except (Exception, BaseExceptionGroup, Crashed) as error:
             failure = describe(error)
     world = holder[0]
     if world.failure is not None:
