@@ -5,6 +5,7 @@ Everything blocks; ``awaited`` gives the same methods to asynchronous programs, 
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -240,11 +241,20 @@ class Awaited:
         method = getattr(self._kernel, name)
 
         async def call(*arguments: Any, **options: Any) -> Any:
-            from anyio import to_thread
-
-            return await to_thread.run_sync(lambda: method(*arguments, **options), abandon_on_cancel=True)
+            return await _in_thread(lambda: method(*arguments, **options))
 
         return call
+
+
+async def _in_thread(work: Callable[[], Any]) -> Any:
+    """Run ``work`` beside the running loop, Trio's or asyncio's. A cancel does not wait for it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        import trio
+
+        return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
+    return await asyncio.to_thread(work)
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -179,6 +179,18 @@ def _ignored_lost_answer(evidence: Evidence) -> Iterator[str]:
             yield f"the answer to {call.named()} was lost; the client never asked again, and ended with 0"
 
 
+def _hid_failure(evidence: Evidence) -> Iterator[str]:
+    """The last word on something was a refusal, and the client says that all is well."""
+    if evidence.run.exit_code != 0:
+        return
+    last = {call.business: call for call in evidence.calls}
+    for call in last.values():
+        is_refused = call.outcome in ("error", "refused") and not call.is_in_doubt
+        looked = any(later.kind == "read" and later.outcome == "ok" for later in evidence.later(call))
+        if is_refused and not looked:
+            yield f"{call.named()} ended in {call.told()}, and the client with 0"
+
+
 def _ignored_state_changed(evidence: Evidence) -> Iterator[str]:
     for first in evidence.calls:
         if first.code != "state_changed":
@@ -309,6 +321,7 @@ VERDICTS: Final = (
     _Row("retried_non_retryable", "fault", "retried a non-retryable", _retried_non_retryable),
     _Row("ignored_unknown", "fault", "ignored an unknown outcome", _ignored_unknown),
     _Row("ignored_lost_answer", "fault", "ignored a lost answer", _ignored_lost_answer),
+    _Row("hid_failure", "fault", "hid a failure", _hid_failure),
     _Row("never_cancelled", "fault", "never cancelled", _never_cancelled),
     _Row("reused_dead_session", "fault", "kept a dead session", _reused_dead_session),
     _Row("hammered", "fault", "did not wait as asked", _hammered),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kernel.endpoints import ENDPOINTS
 from kernel.faults.calls import NOBODY, CallFacts, facts_of_request
 from kernel.faults.limits import RULES_MAX
 from kernel.faults.plan import FaultPlan, PlanInvalid, Rule
-from kernel.faults.points import FAMILIES, FAMILY_OF, HOST_POINTS, POINTS, host_point
+from kernel.faults.points import FAMILIES, FAMILY_OF, HOST_POINTS, POINTS, effect_of, host_point
 
 UPDATE = "host.before:/api/block/updateBlock"
 
@@ -53,6 +55,46 @@ def test_a_rule_may_be_about_one_tool_action_and_counts_only_its_calls() -> None
     assert not plan.visit(UPDATE, NOBODY)
     assert not plan.visit(UPDATE, CallFacts("block", "update"))
     assert plan.visit(UPDATE, CallFacts("block", "update"))
+
+
+@pytest.mark.parametrize(
+    ("fields", "call", "matches"),
+    [
+        ({"tool": "*"}, CallFacts("fs", "ls"), True),
+        ({"tool": "*"}, NOBODY, False),
+        ({"tool": "f*", "action": "l?"}, CallFacts("fs", "ls"), True),
+        ({"tool": "f*", "action": "r*"}, CallFacts("fs", "ls"), False),
+        ({"phase": "preflight"}, CallFacts("fs", "rm", {"validateOnly": True, "requestId": "x"}), True),
+        ({"phase": "commit"}, CallFacts("fs", "rm", {"requestId": "x"}), True),
+        ({"phase": "commit"}, CallFacts("fs", "rm", {}, submitted={"requestId": "x"}), True),
+        ({"phase": "commit"}, CallFacts("fs", "rm", {"requestId": 5}), False),
+        ({"phase": "plain"}, CallFacts("fs", "ls"), True),
+        ({"phase": "plain"}, NOBODY, False),
+        ({"effect": "write"}, NOBODY, True),
+        ({"effect": "read"}, NOBODY, False),
+    ],
+)
+def test_a_rule_may_be_about_a_kind_of_call(fields: dict[str, Any], call: CallFacts, matches: bool) -> None:
+    assert bool(FaultPlan.of([Rule(UPDATE, "hold", **fields)]).visit(UPDATE, call)) is matches
+
+
+@pytest.mark.parametrize(
+    ("point", "effect"),
+    [
+        (UPDATE, "write"),
+        ("host.after:/api/block/getBlockKramdown", "read"),
+        ("host.before:static", "read"),
+        ("write.commit.begun", None),
+    ],
+)
+def test_host_points_know_what_their_calls_do(point: str, effect: str | None) -> None:
+    assert effect_of(point) == effect
+
+
+def test_a_pattern_means_the_points_where_its_deed_makes_sense() -> None:
+    plan = FaultPlan.of([Rule("host.before:*", "disk_full", times=None)])
+    assert plan.visit(UPDATE, NOBODY)
+    assert not plan.visit("host.before:/api/block/getBlockKramdown", NOBODY)
 
 
 @pytest.mark.parametrize(("session", "expected"), [("b", [2, 4]), (1, [1, 3]), (2, [2, 4]), (3, []), ("c", [])])
@@ -126,6 +168,7 @@ def test_a_plan_can_be_said_in_python() -> None:
         .at("http.accepted").clock(60)
         .at("write.commit.found").cancel()
         .at("write.commit.found").hold()
+        .at("host.after:*").for_tool("*").in_phase("commit").on_host("write").drop()
     )  # fmt: skip
     assert plan.rules[:5] == [
         Rule("write.commit.checked", "hold", name="x", nth=2, tool="block", action="update"),
@@ -136,7 +179,7 @@ def test_a_plan_can_be_said_in_python() -> None:
     ]
     assert [rule.do for rule in plan.rules[5:]] == [
         "drop", "cut", "truncate", "truncate", "crash", "disk_full", "read_only", "stale_index", "shuffle_attributes",
-        "edit", "expire", "list_changed", "clock", "cancel", "hold",
+        "edit", "expire", "list_changed", "clock", "cancel", "hold", "drop",
     ]  # fmt: skip
 
 

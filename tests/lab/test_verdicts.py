@@ -93,6 +93,20 @@ def giving_up_where_one_may() -> Evidence:
     return story.evidence(exit_code=1, must_recover=False)
 
 
+@case("hid_failure")
+def a_refusal_is_called_a_success() -> Evidence:
+    story = Story()
+    story.error(story.preflight(), "write_ledger_unavailable")
+    return story.evidence()
+
+
+@case("recovered")
+def a_refusal_and_a_look_at_what_is_there() -> Evidence:
+    story = Story()
+    story.error(story.commit("1"), "preflight_lease_invalid").ok(story.read())
+    return story.evidence()
+
+
 @case("ignored_lost_answer")
 def a_lost_read_is_never_asked_again() -> Evidence:
     story = Story()
@@ -107,7 +121,7 @@ def a_lost_read_is_asked_again() -> Evidence:
     return story.evidence()
 
 
-@case("ignored_state_changed")
+@case("ignored_state_changed", "hid_failure")
 def a_changed_state_and_the_same_commit_again() -> Evidence:
     story = Story()
     story.error(story.commit("1"), "state_changed").error(story.commit("1"), "preflight_lease_invalid")
@@ -128,14 +142,14 @@ def a_changed_state_and_a_look_at_it() -> Evidence:
     return story.evidence(begun="2")
 
 
-@case("retried_non_retryable")
+@case("retried_non_retryable", "hid_failure")
 def a_refusal_for_good_is_tried_again() -> Evidence:
     story = Story()
     story.error(story.read(), "permission_denied").error(story.read(), "permission_denied")
     return story.evidence()
 
 
-@case("retried_non_retryable")
+@case("retried_non_retryable", "hid_failure")
 def an_http_refusal_for_good_is_tried_again() -> Evidence:
     story = Story()
     story.http(story.read(), 403).http(story.read(), 403)
@@ -193,7 +207,7 @@ def it_waits_as_asked() -> Evidence:
     return story.evidence()
 
 
-@case("reused_dead_session")
+@case("reused_dead_session", "hid_failure")
 def it_stays_in_a_session_that_is_gone() -> Evidence:
     story = Story(session="s")
     story.http(story.read(), 404).http(story.read(), 404)

@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 import anyio
-from mcp import Client
+from mcp import Client  # type: ignore[import-not-found, unused-ignore]
 
 TIMEOUT_S = 4.0
 PATIENCE_S = 40.0
@@ -53,11 +53,11 @@ class Story:
                     break
                 await anyio.sleep(PAUSE_S)
                 continue
-            error = told.get("error") or {}
-            if error.get("code") not in AGAIN:
+            refusal = told.get("error") or {}
+            if refusal.get("code") not in AGAIN:
                 return told
-            tries, last = tries + 1, str(error.get("code"))
-            await anyio.sleep(error.get("retryAfterMs", 1000 * PAUSE_S) / 1000)
+            tries, last = tries + 1, str(refusal.get("code"))
+            await anyio.sleep(refusal.get("retryAfterMs", 1000 * PAUSE_S) / 1000)
         raise GaveUp(last)
 
     async def read(self) -> str:
