@@ -16,6 +16,7 @@ from kernel.workspace.views.format import FILLED, LAYOUTS, Json, fields_of
 from kernel.workspace.views.moments import STAMP_LENGTH, Broken, Moment, TooShortId
 from kernel.workspace.views.rendered import Field, Item, Rendered
 from kernel.workspace.views.store import find, save
+from kernel.workspace.views.template_cells import fill_templates
 from kernel.workspace.views.values import (
     default_value,
     fill_missing,
@@ -105,6 +106,7 @@ def render_nested(
 
     fill_relations(place, database, shown)
     fill_rollups(place, database, shown)
+    fill_templates(place, database, shown)
     _match_query(place, shown, query)
     order_by_hand(view, shown)
     return shown
