@@ -6,6 +6,8 @@ Commands are imported when they are used: most of a command's start-up would els
 from __future__ import annotations
 
 import importlib
+import io
+import sys
 from typing import Any, Final
 
 import click
@@ -69,3 +71,7 @@ class Commands(click.Group):
 @click.version_option(__version__, "-v", "--version", prog_name="sisyphus-kernel")
 def main() -> None:
     """The Sisyphus kernel: a small SiYuan kernel with strict safe writes over MCP."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # An old console shows what it can; JSON is written as UTF-8 whatever the console is.
+            stream.reconfigure(errors="replace")

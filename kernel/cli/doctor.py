@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Final
@@ -11,6 +10,7 @@ import click
 
 from kernel.cli.checks import Verdict, findings
 from kernel.cli.place import Place
+from kernel.cli.showing import print_json
 
 _COLOURS: Final = {Verdict.OK: "green", Verdict.WARN: "yellow", Verdict.FAIL: "red"}
 
@@ -23,7 +23,7 @@ def doctor_command(workspace: Path | None, is_json: bool) -> None:
     found = list(findings(Place.of(workspace, "").folder()))
     is_good = all(one.verdict is not Verdict.FAIL for one in found)
     if is_json:
-        click.echo(json.dumps({"ok": is_good, "checks": [one.as_json() for one in found]}, ensure_ascii=False))
+        print_json({"ok": is_good, "checks": [one.as_json() for one in found]})
         sys.exit(0 if is_good else 1)
     for one in found:
         mark = click.style(f"{one.verdict.value:4}", fg=_COLOURS[one.verdict])

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import click
 
 from kernel.cli.place import default_workspace
+from kernel.cli.showing import print_json
 from kernel.clock import SystemClock
 from kernel.ids import SystemIds
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
@@ -228,7 +229,7 @@ def _progress(folder: Path, is_json: bool) -> Iterator[OnFile]:
 
 def _show(result: ImportResult, is_json: bool) -> None:
     if is_json:
-        click.echo(json.dumps(asdict(result), ensure_ascii=False))
+        print_json(asdict(result))
         return
     where = "on the workspace" if result.through == "workspace" else f"through {result.through}"
     click.echo(

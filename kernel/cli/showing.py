@@ -56,7 +56,7 @@ class Display:
         """A tool's result."""
         told = result.get("structuredContent")
         if self.is_json:
-            click.echo(json_line(told if isinstance(told, dict) else {"content": result.get("content")}))
+            print_json(told if isinstance(told, dict) else {"content": result.get("content")})
         elif result.get("isError"):
             self._failure(told if isinstance(told, dict) else {}, _text(result))
         elif isinstance(told, dict) and set(told) <= _PLAIN and isinstance(told.get("value"), str):
@@ -83,7 +83,7 @@ class Display:
     def refusal(self, error: Refused) -> None:
         """A JSON-RPC error: the call itself was not understood."""
         if self.is_json:
-            click.echo(json_line({"error": dict(error.error or {"message": str(error)})}))
+            print_json({"error": dict(error.error or {"message": str(error)})})
         else:
             self.note(f"The coordinator refused the call: {error}")
 
@@ -125,6 +125,11 @@ class Display:
         safety = told.get("safety")
         if isinstance(safety, dict):
             self.note(_safety_words(safety))
+
+
+def print_json(value: Any) -> None:
+    """One line on standard output, in UTF-8 whatever the console's encoding is."""
+    click.echo(json_line(value).encode())
 
 
 def json_line(value: Any) -> str:

@@ -24,10 +24,10 @@ def task_command(operation: str, task_id: str, workspace: Path | None, url: str,
     """
     import trio
 
-    from kernel.cli.showing import json_line
+    from kernel.cli.showing import print_json
 
     reply = trio.run(_ask, Place.of(workspace, url, token), operation, task_id)
-    click.echo(json_line(reply))
+    print_json(reply)
     sys.exit(0 if reply.get("found") is True else 1)
 
 

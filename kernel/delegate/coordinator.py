@@ -102,6 +102,18 @@ class Ownership:
             )
 
 
+def check_versions(coordinator: Coordinator, spoken: str, served: Any) -> None:
+    """Whether the coordinator serves the revision that is spoken here; ``served``: what it said of itself.
+
+    Raises:
+        CoordinatorUnavailable: it does not, and both sides are named. There is no falling back to another era.
+    """
+    versions = [str(one) for one in served] if isinstance(served, list) else []
+    if spoken not in versions:
+        names = ", ".join(versions) or "no revision that it names"
+        raise CoordinatorUnavailable(f"{coordinator.origin} speaks {names}, and this program {spoken}")
+
+
 def unavailable(error: CoordinatorUnavailable, *, can_write: bool) -> ToolError:
     """The error that a call ends with. Reads have no coordinator to miss: their note kernel is not there."""
     if not can_write:

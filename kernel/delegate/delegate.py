@@ -15,7 +15,14 @@ from uuid import UUID
 import trio
 
 from kernel.delegate import messages
-from kernel.delegate.coordinator import ROUTE, Coordinator, CoordinatorUnavailable, Ownership, unavailable
+from kernel.delegate.coordinator import (
+    ROUTE,
+    Coordinator,
+    CoordinatorUnavailable,
+    Ownership,
+    check_versions,
+    unavailable,
+)
 from kernel.delegate.delegation import CallEvent, CallState, Delegation, withdrawn
 from kernel.delegate.discovery import Discovery
 from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected
@@ -63,15 +70,17 @@ class Delegate:
         self.discovery = discovery
         self._ids = ids
         self._ownership = Ownership()
+        self._greeted: set[str] = set()
 
     async def find(self, *, can_write: bool) -> Coordinator:
-        """The coordinator of a call; a write's is remembered. Raises ToolError; nothing was sent then."""
+        """The coordinator of a call, greeted; a write's is remembered. Raises ToolError; nothing of a call was sent then."""
         try:
             found = await self.discovery.find()
         except CoordinatorUnavailable as error:
             raise unavailable(error, can_write=can_write) from None
         if can_write:
             self._ownership.check(found)
+        await self._greet(found, can_write=can_write)
         return found
 
     async def call(self, call: ToolCall) -> dict[str, Any]:
@@ -122,6 +131,31 @@ class Delegate:
     def task_id(self) -> str:
         """A new task id (R245)."""
         return str(UUID(bytes=self._ids.entropy(16), version=4))
+
+    async def _greet(self, coordinator: Coordinator, *, can_write: bool) -> None:
+        """Ask once whether there is a coordinator of our protocol, before anything that it could carry out is sent.
+
+        Raises:
+            ToolError: there is none.
+        """
+        if coordinator.origin in self._greeted:
+            return
+        try:
+            check_versions(coordinator, messages.VERSION, await self._versions(coordinator))
+        except (CoordinatorUnavailable, Refused, AnswerLost) as error:
+            words = str(error) if isinstance(error, CoordinatorUnavailable) else f"{coordinator.origin}: {error}"
+            raise unavailable(CoordinatorUnavailable(words), can_write=can_write) from None
+        self._greeted.add(coordinator.origin)
+
+    async def _versions(self, coordinator: Coordinator) -> Any:
+        post = messages.rpc(ROUTE, _REQUEST_ID, "server/discover", {})
+        try:
+            return (await self._exchange(coordinator, post, _REQUEST_ID, _nothing)).get("supportedVersions")
+        except Refused as error:
+            data = (error.error or {}).get("data")
+            if isinstance(data, dict) and isinstance(data.get("supported"), list):
+                return data["supported"]
+            raise
 
     # --- one call ---
 

@@ -15,5 +15,7 @@ IN_FLIGHT_MAX: Final = 256
 OUTGOING_MAX: Final = 256
 # The stream of list changes is opened again so long after it broke.
 LISTEN_AGAIN_S: Final = 5.0
+# So often it is looked whether anybody still reads the answers, while there is nothing to write.
+OUTPUT_WATCH_S: Final = 1.0
 # After a signal the cancelled calls have so long to be answered.
 FAREWELL_S_MAX: Final = 5.0

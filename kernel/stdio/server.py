@@ -6,6 +6,7 @@ It has no tools, leases or ledger of its own, so whatever happens to it, nothing
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,7 +31,14 @@ from kernel.mcp.jsonrpc import (
     parse,
     result_message,
 )
-from kernel.stdio.limits import FAREWELL_S_MAX, LISTEN_AGAIN_S, MESSAGE_BYTES_MAX, OUTGOING_MAX, READ_BYTES
+from kernel.stdio.limits import (
+    FAREWELL_S_MAX,
+    LISTEN_AGAIN_S,
+    MESSAGE_BYTES_MAX,
+    OUTGOING_MAX,
+    OUTPUT_WATCH_S,
+    READ_BYTES,
+)
 from kernel.stdio.session import Kind, Session, Task, can_write, change_told
 from kernel.tasks.control import canonical_task_id
 
@@ -289,6 +297,7 @@ async def serve_stdio(front: Front) -> None:
     server = StdioServer(front, _read_input, _write_output)
     async with trio.open_nursery() as nursery:
         await nursery.start(_stop_on_signal, server, nursery.cancel_scope)
+        nursery.start_soon(_end_with_reader, nursery.cancel_scope)
         await server.run()
         nursery.cancel_scope.cancel()
 
@@ -304,6 +313,21 @@ async def _stop_on_signal(
         # Ended earlier by the server's own end.
         await trio.sleep(FAREWELL_S_MAX)
         scope.cancel()
+
+
+async def _end_with_reader(scope: trio.CancelScope) -> None:
+    """End when nobody can read the answers any more, even if none is to be written: a parent that died is not told.
+
+    What was sent goes on at the coordinator, under its task id.
+    """
+    if not hasattr(select, "poll"):
+        return
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    # There is no event for it: only the operating system knows, and it has to be asked.
+    while not any(events & (select.POLLERR | select.POLLNVAL) for _, events in poll.poll(0)):  # noqa: ASYNC110
+        await trio.sleep(OUTPUT_WATCH_S)
+    scope.cancel()
 
 
 async def _read_input() -> bytes:

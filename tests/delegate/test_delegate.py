@@ -124,6 +124,43 @@ async def test_a_request_that_was_turned_away_was_not_carried_out(
     assert len(world.coordinator.asked) == 1
 
 
+@pytest.mark.parametrize(
+    ("greeting", "words"),
+    [
+        (
+            said({"id": 1, "error": {"code": -32022, "message": "x", "data": {"supported": ["2026-10-01"]}}}, 400),
+            "speaks 2026-10-01",
+        ),
+        (
+            said({"id": 1, "result": {"supportedVersions": ["2026-10-01", "2027-01-01"]}}),
+            "speaks 2026-10-01, 2027-01-01",
+        ),
+        (said({"id": 1, "result": {}}), "no revision that it names"),
+        (said({"id": 1, "error": {"code": -32601, "message": "Method not found"}}, 404), "Method not found"),
+        (Said(200, (b"<html>router</html>",)), "HTTP 200"),
+        (said({"message": "no"}, 404), "HTTP 404: no"),
+        (BREAK, "closed"),
+    ],
+)
+async def test_who_does_not_speak_our_revision_gets_no_call(
+    autojump_clock: MockClock, world: World, greeting: Said, words: str
+) -> None:
+    """F03: both sides are named, and there is no falling back; nor is a stranger at the address sent anything."""
+    world.coordinator.on("discover", greeting)
+    told = await world.call()
+    assert code_of(told) == "write_coordinator_unavailable"
+    assert words in told["structuredContent"]["error"]["message"]
+    assert world.coordinator.asked == []
+    assert len(world.coordinator.greetings) == 1
+
+
+async def test_a_coordinator_is_greeted_once(autojump_clock: MockClock, world: World) -> None:
+    world.coordinator.on("/mcp", answers)
+    await world.call()
+    await world.call()
+    assert (len(world.coordinator.greetings), len(world.coordinator.asked)) == (1, 2)
+
+
 async def test_a_malformed_call_is_the_callers_own_error(autojump_clock: MockClock, world: World) -> None:
     async def refuse(asked: Asked) -> Said:
         return said({"jsonrpc": "2.0", "id": asked.json["id"], "error": {"code": -32602, "message": "no name"}}, 400)

@@ -69,12 +69,17 @@ def tool_result(asked: Asked, **structured: Any) -> dict[str, Any]:
     return result(asked, content=[{"type": "text", "text": "t"}], structuredContent=structured)
 
 
+async def greets(asked: Asked) -> Said:
+    return said(result(asked, supportedVersions=["2026-07-28"]))
+
+
 @dataclass
 class FakeCoordinator:
     """Answers by path; ``on`` sets what a path answers from now on, one after another, the last one for ever."""
 
     answers: dict[str, list[Said | Handler]] = field(default_factory=dict)
     asked: list[Asked] = field(default_factory=list)
+    greetings: list[Asked] = field(default_factory=list)
     is_there: bool = True
 
     def on(self, path: str, *answers: Said | Handler) -> None:
@@ -87,6 +92,11 @@ class FakeCoordinator:
         return [one.json["operation"] for one in self.calls("/tasks")]
 
     async def answer(self, asked: Asked) -> Said:
+        if b'"server/discover"' in asked.body:
+            # How every delegate begins; a path of its own, so that tests of calls need not speak of it.
+            self.greetings.append(asked)
+            found = self.answers.get("discover", [greets])[0]
+            return found if isinstance(found, Said) else await found(asked)
         self.asked.append(asked)
         name = next((path for path in self.answers if asked.path.endswith(path)), None)
         if name is None:

@@ -39,6 +39,7 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 async def world(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     async with open_world(monkeypatch) as opened:
         opened.coordinator.on("/mcp", by_method)
+        opened.coordinator.on("discover", by_method)
         yield opened
 
 
@@ -47,7 +48,7 @@ async def by_method(asked: Asked) -> Said:
     if method == "tools/call":
         return said(tool_result(asked, success=True))
     if method == "server/discover":
-        return said(result(asked, instructions="Read first.", capabilities={"extensions": {}}))
+        return said(result(asked, instructions="Read first.", supportedVersions=["2026-07-28"]))
     if method == "subscriptions/listen":
         return await never(asked)
     if method == "resources/read":
@@ -143,7 +144,7 @@ async def test_a_handshake_session_lists_reads_and_calls(
     assert (await client.answer(2, "resources/read", uri="x:"))["error"]["code"] == -32002
     called = await client.answer(3, "tools/call", name="fs", arguments={"action": "read"})
     assert called["result"]["structuredContent"] == {"success": True}
-    assert methods(world.coordinator) == ["server/discover", "tools/list", "resources/read", "tools/call"]
+    assert methods(world.coordinator) == ["tools/list", "resources/read", "tools/call"]
 
 
 async def test_a_modern_client_needs_no_session_and_gets_the_answers_as_they_are(
