@@ -58,7 +58,8 @@ class DisconnectWatch:
             with reader.scope:
                 if previous is not None:
                     await previous.ended.wait()
-                while self._wire.buffered_bytes <= HEAD_BYTES_MAX:
+                # Over before its first step: the socket may be closed by now, and Trio cannot wait for a closed one.
+                while not reader.is_over and self._wire.buffered_bytes <= HEAD_BYTES_MAX:
                     # No checkpoint between the receive and the feed: a cancel loses no byte.
                     data = await self._transport.receive()
                     self._wire.feed(data)

@@ -6,6 +6,9 @@ import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from kernel.clock import ManualClock
+from kernel.http.router import Router
+from kernel.http.server import Server, open_listener
 from kernel.wire import Answer, ClientGone, Exchange, Response, Route, StreamResponse, StreamWriter
 from tests.http.requests import ANY, GET, Start, post
 
@@ -138,3 +141,26 @@ async def test_a_request_and_its_end_in_one_piece_is_a_client_that_left(start: S
     assert (await client.answer())[2] == b"done"
     assert told == ["gone", "still gone"]
     assert await client.is_closed()
+
+
+async def test_an_answer_that_fails_before_the_watch_begins_costs_only_its_connection() -> None:
+    """The watch's task takes its first step when the socket is closed already; Trio cannot wait for a closed one."""
+
+    async def handle(exchange: Exchange) -> Answer:
+        async def produce(writer: StreamWriter) -> None:
+            with exchange.watch_disconnect(lambda: None):
+                raise ClientGone
+
+        return StreamResponse(200, (), produce)
+
+    listener = open_listener("127.0.0.1", 0)
+    address = listener.getsockname()
+    async with trio.open_nursery() as nursery:
+        routes = Router([Route("/*", frozenset({"GET"}), handle, 0)])
+        server = Server(routes.resolve, clock=ManualClock())
+        nursery.start_soon(server.serve, [listener])
+        for _ in range(2):
+            async with await trio.open_tcp_stream(*address) as client:
+                await client.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert b"200 OK" in b"".join([piece async for piece in client])
+        nursery.cancel_scope.cancel()
