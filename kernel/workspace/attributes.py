@@ -125,9 +125,13 @@ def change_attributes(workspace: Workspace, node: Node, values: Mapping[str, str
             properties[lowered] = escaped_attribute(value)
     properties.setdefault("id", node.id)
     node.properties = properties
-    if old.get("tags", "") != unescaped_attribute(properties.get("tags", "")):
-        workspace.emit("reloadTag", to=MAIN)
     return old
+
+
+def tell_tags(workspace: Workspace, node: Node, old: dict[str, str]) -> None:
+    """The list of tags is shown anew when a document's tags are others now."""
+    if old.get("tags", "") != unescaped_attribute(node.properties.get("tags", "")):
+        workspace.emit("reloadTag", to=MAIN)
 
 
 def icon_value(value: str) -> str:
@@ -145,6 +149,7 @@ def tell_attributes(workspace: Workspace, document: Document, node: Node, old: d
     operation = Operation(action="updateAttrs", data=data, id=node.id, rootID=document.id)
     told = [{"timestamp": 0, "doOperations": [operation.to_json()], "undoOperations": []}]
     workspace.emit("transactions", told)
+    tell_tags(workspace, node, old)
 
 
 def _for_box_document(document: Document, values: Mapping[str, str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ Markdown always goes through the editor's DOM, as in the kernel: what the DOM ca
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from kernel.workspace.markdown.context import ALL_MARKED, MarkdownContext, Unmarked
@@ -58,9 +59,12 @@ def markdown_dom(workspace: Workspace, markdown: str) -> str:
     return render_dom([empty], first_index=ROOT_INDEX_FIRST)
 
 
-def markdown_blocks(workspace: Workspace, markdown: str) -> list[Node]:
-    """The blocks of a document's Markdown. Raises MarkdownError."""
-    return markdown_to_blocks(markdown, context_of(workspace), media_links=True).blocks
+def markdown_blocks(workspace: Workspace, markdown: str, *, document_id: str = "") -> list[Node]:
+    """The blocks of a document's Markdown, which may refer to the document itself. Raises MarkdownError."""
+    context = context_of(workspace)
+    if document_id:
+        context = replace(context, known_id=lambda one: one == document_id or workspace.block_exists(one))
+    return markdown_to_blocks(markdown, context, media_links=True).blocks
 
 
 def parsed_dom(workspace: Workspace, dom: str) -> list[Node]:

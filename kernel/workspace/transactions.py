@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.workspace import edits, relocations
-from kernel.workspace.attributes import change_attributes
+from kernel.workspace.attributes import change_attributes, tell_tags
 from kernel.workspace.documents import Refusal
 from kernel.workspace.edits import CODE_DATABASE, CODE_MESSAGE, Edit, TransactionError
 from kernel.workspace.events import MAIN, PROTYLE
@@ -43,7 +43,7 @@ def set_attrs(edit: Edit, operation: Operation) -> None:
     if document.id == document.box:
         values["custom-hidden"] = "true"
     try:
-        change_attributes(edit.workspace, node, values)
+        tell_tags(edit.workspace, node, change_attributes(edit.workspace, node, values))
     except Refusal as refusal:
         raise TransactionError(str(refusal), code=CODE_MESSAGE, block_id=operation.id) from refusal
 

@@ -48,10 +48,10 @@ _SHORT: Final = {"closeTimeout": 5000}
 PROCESSING: Final = "Processing, please wait..."
 
 
-def blocks_of_markdown(call: Call, markdown: str) -> list[Node]:
+def blocks_of_markdown(call: Call, markdown: str, document_id: str) -> list[Node]:
     """The blocks of a whole document. Raises Panic where the kernel's parser would."""
     try:
-        return markdown_blocks(call.kernel.workspace, markdown)
+        return markdown_blocks(call.kernel.workspace, markdown, document_id=document_id)
     except MarkdownError as error:
         raise Panic(str(error)) from error
 
@@ -74,7 +74,7 @@ def create_doc_with_md(call: Call) -> Any:
     hpath = hpath if hpath.startswith("/") else f"/{hpath}"
     if workspace.notebooks.opened(box) is None:
         raise ApiError(QUERY_FAILED)
-    blocks = blocks_of_markdown(call, markdown)
+    blocks = blocks_of_markdown(call, markdown, document_id)
     is_title_empty = optional(call, "titleEmpty", bool, False)
     document = create_by_hpath(
         workspace, box, hpath, blocks, document_id=document_id, parent_id=parent_id, is_title_empty=is_title_empty
@@ -102,7 +102,7 @@ def create_doc(call: Call) -> Any:
     try:
         if workspace.notebooks.opened(box) is None:
             raise Refusal(QUERY_FAILED)
-        blocks = blocks_of_markdown(call, markdown)
+        blocks = blocks_of_markdown(call, markdown, tree_id(path))
         document = create_document(workspace, box, path, title, blocks)
     except (Refusal, NotFound) as error:
         raise ApiError(str(error), data=_LONG) from error

@@ -165,3 +165,23 @@ async def test_a_replacement_tells_editors_but_not_of_a_saved_document() -> None
 async def test_a_search_for_references_that_lacks_an_argument_only_repeats_the_request_id() -> None:
     kernel = MemoryKernel()
     assert await kernel.call("search/searchRefBlock", id=_UNKNOWN, reqId=5) == {"reqId": 5}
+
+
+async def test_a_new_document_may_refer_to_itself() -> None:
+    kernel = MemoryKernel()
+    box = await kernel.notebook()
+    document = "20240201000000-docself"
+    markdown = f"see (({document} 'me'))"
+    await kernel.call("filetree/createDoc", notebook=box, path=f"/{document}.sy", title="Self", md=markdown)
+    assert await _shown(kernel, (await kernel.children(document))[0]) == [markdown]
+    other = await kernel.call("filetree/createDocWithMd", notebook=box, path="/B", markdown="b", id=_id(77))
+    assert other == _id(77)
+
+
+async def test_tags_are_told_after_the_attributes_they_are_in() -> None:
+    kernel = MemoryKernel()
+    document = await _document(kernel, "a")
+    kernel.frames.clear()
+    await kernel.call("attr/setBlockAttrs", id=document, attrs={"tags": "a,b"})
+    told = [frame["cmd"] for frame in kernel.frames if frame["cmd"] in ("transactions", "reloadTag")]
+    assert told == ["transactions", "reloadTag"]

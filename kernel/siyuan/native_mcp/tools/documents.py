@@ -90,7 +90,7 @@ async def create_below(call: ToolCall, box: str, parent_path: str, title: str, m
         if workspace.notebooks.opened(box) is None:
             raise ApiError(QUERY_FAILED)
         try:
-            document = create_document(workspace, box, path, title, blocks_of_markdown(one, markdown))
+            document = create_document(workspace, box, path, title, blocks_of_markdown(one, markdown, document_id))
         except (Refusal, NotFound) as error:
             raise ApiError(str(error)) from error
         created(workspace, document)
