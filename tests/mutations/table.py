@@ -177,7 +177,7 @@ BUGS: tuple[Bug, ...] = (
         COMMIT,
         "            await ledger.begin(self._row)\n",
         "",
-        "tests/safety/test_crash.py",
+        "tests/sweeps/test_crash_at_every_write_point.py",
     ),
     Bug(
         "an id is good for any call",
@@ -191,7 +191,7 @@ BUGS: tuple[Bug, ...] = (
         COORDINATOR,
         "if lease.digest != state:",
         "if lease.digest[:14] != state[:14]:",
-        "tests/safety/test_refusals.py",
+        "tests/safety/test_promises.py",
     ),
     Bug(
         "a lease is good for two writes",
