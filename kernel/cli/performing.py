@@ -152,7 +152,14 @@ class Performance:
     async def _call(self, arguments: dict[str, Any], *, can_write: bool) -> dict[str, Any]:
         params = {"name": self.action.tool, "arguments": {"action": self.action.name, **arguments}}
         task_id = self.front.delegate.task_id()
-        self.call = ToolCall(params, can_write=can_write, ask=self._ask(), cancel=self.cancel, task_id=task_id)
+        self.call = ToolCall(
+            params,
+            can_write=can_write,
+            is_coordinated=not self.action.policy.resolve(self.arguments).is_read,
+            ask=self._ask(),
+            cancel=self.cancel,
+            task_id=task_id,
+        )
         return await self.front.call(self.call)
 
     def _ask(self) -> Callable[[str], Awaitable[str]] | None:

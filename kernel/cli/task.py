@@ -38,7 +38,7 @@ async def _ask(place: Place, operation: str, task_id: str) -> dict[str, Any]:
 
     delegate = Delegate(place.discovery(), SystemIds())
     try:
-        reply = await delegate.control(await delegate.find(can_write=False), task_id, operation)
+        reply = await delegate.control(await delegate.find(is_coordinated=False), task_id, operation)
     except ToolError as error:
         return error.payload()
     return reply if isinstance(reply, dict) else {"found": False, "error": "the coordinator did not answer"}

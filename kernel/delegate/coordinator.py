@@ -114,9 +114,9 @@ def check_versions(coordinator: Coordinator, spoken: str, served: Any) -> None:
         raise CoordinatorUnavailable(f"{coordinator.origin} speaks {names}, and this program {spoken}")
 
 
-def unavailable(error: CoordinatorUnavailable, *, can_write: bool) -> ToolError:
+def unavailable(error: CoordinatorUnavailable, *, is_coordinated: bool) -> ToolError:
     """The error that a call ends with. Reads have no coordinator to miss: their note kernel is not there."""
-    if not can_write:
+    if not is_coordinated:
         return ToolError("host_unavailable", str(error))
     outer = {**NOTHING_DONE, "transactionState": "rejected"}
     return ToolError("write_coordinator_unavailable", str(error), outer=outer)

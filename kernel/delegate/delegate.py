@@ -50,7 +50,8 @@ def _nothing(_message: Any) -> None:
 class ToolCall:
     """One tools/call. ``params``: name, arguments and whatever its caller sent beside them.
 
-    ``request_id``: as its answer shall bear it. ``task_id``: its own, or empty for a new one. ``can_write``: what is told of it when it is in doubt. ``ask``: answers the kernel's question; None leaves it to
+    ``request_id``: as its answer shall bear it. ``task_id``: its own, or empty for a new one. ``can_write``: what is told of it when it is in doubt. ``is_coordinated``: it is a write or the preflight of one
+    (every call that can write is). ``ask``: answers the kernel's question; None leaves it to
     whoever gets the result. ``cancel``: set it to have the call cancelled. ``hear``: gets notifications of its stream.
     """
 
@@ -61,6 +62,10 @@ class ToolCall:
     hear: Callable[[Any], None] = _nothing
     request_id: int | str = _REQUEST_ID
     task_id: str = ""
+    is_coordinated: bool = False
+
+    def __post_init__(self) -> None:
+        self.is_coordinated = self.is_coordinated or self.can_write
 
 
 class Delegate:
@@ -72,15 +77,15 @@ class Delegate:
         self._ownership = Ownership()
         self._greeted: set[str] = set()
 
-    async def find(self, *, can_write: bool) -> Coordinator:
-        """The coordinator of a call, greeted; a write's is remembered. Raises ToolError; nothing of a call was sent then."""
+    async def find(self, *, is_coordinated: bool) -> Coordinator:
+        """The coordinator of a call, greeted; that of a write or its preflight is remembered. Raises ToolError; nothing of a call was sent then."""
         try:
             found = await self.discovery.find()
         except CoordinatorUnavailable as error:
-            raise unavailable(error, can_write=can_write) from None
-        if can_write:
+            raise unavailable(error, is_coordinated=is_coordinated) from None
+        if is_coordinated:
             self._ownership.check(found)
-        await self._greet(found, can_write=can_write)
+        await self._greet(found, is_coordinated=is_coordinated)
         return found
 
     async def call(self, call: ToolCall) -> dict[str, Any]:
@@ -91,7 +96,7 @@ class Delegate:
         """
         delegation = Delegation(call.task_id or self.task_id(), can_write=call.can_write)
         try:
-            coordinator = await self.find(can_write=call.can_write)
+            coordinator = await self.find(is_coordinated=call.is_coordinated)
             if call.cancel.is_set():
                 delegation.advance(CallEvent.CANCELLED)
                 raise withdrawn()
@@ -112,11 +117,11 @@ class Delegate:
         Raises:
             Refused, AnswerLost, ToolError
         """
-        coordinator = await self.find(can_write=False)
+        coordinator = await self.find(is_coordinated=False)
         try:
             return await self._exchange(coordinator, messages.rpc(ROUTE, request_id, method, params), request_id, hear)
         except CoordinatorUnavailable as error:
-            raise unavailable(error, can_write=False) from None
+            raise unavailable(error, is_coordinated=False) from None
 
     async def control(self, coordinator: Coordinator, task_id: str, operation: str) -> Any:
         """One control request; its reply, or None where there is none."""
@@ -132,7 +137,7 @@ class Delegate:
         """A new task id (R245)."""
         return str(UUID(bytes=self._ids.entropy(16), version=4))
 
-    async def _greet(self, coordinator: Coordinator, *, can_write: bool) -> None:
+    async def _greet(self, coordinator: Coordinator, *, is_coordinated: bool) -> None:
         """Ask once whether there is a coordinator of our protocol, before anything that it could carry out is sent.
 
         Raises:
@@ -144,7 +149,7 @@ class Delegate:
             check_versions(coordinator, messages.VERSION, await self._versions(coordinator))
         except (CoordinatorUnavailable, Refused, AnswerLost) as error:
             words = str(error) if isinstance(error, CoordinatorUnavailable) else f"{coordinator.origin}: {error}"
-            raise unavailable(CoordinatorUnavailable(words), can_write=can_write) from None
+            raise unavailable(CoordinatorUnavailable(words), is_coordinated=is_coordinated) from None
         self._greeted.add(coordinator.origin)
 
     async def _versions(self, coordinator: Coordinator) -> Any:
@@ -205,7 +210,7 @@ class Delegate:
             if isinstance(error, Refused) and error.error is not None:
                 raise
             gone = CoordinatorUnavailable(f"{coordinator.origin} did not take the call: {error}")
-            raise unavailable(gone, can_write=delegation.can_write) from None
+            raise unavailable(gone, is_coordinated=call.is_coordinated) from None
         except AnswerLost as error:
             delegation.lose(f"its answer was lost ({error})")
             return await self._recovered(coordinator, delegation)

@@ -32,7 +32,7 @@ class Front:
         try:
             path = staging.local_file_of(tool, arguments)
             if path is not None:
-                coordinator = await self.delegate.find(can_write=call.can_write)
+                coordinator = await self.delegate.find(is_coordinated=call.is_coordinated)
                 arguments = staging.with_source(
                     arguments, await files.staged(coordinator, str(exports.place_of(path, self._here, self._home)))
                 )

@@ -39,7 +39,7 @@ from kernel.stdio.limits import (
     OUTPUT_WATCH_S,
     READ_BYTES,
 )
-from kernel.stdio.session import Kind, Session, Task, can_write, change_told
+from kernel.stdio.session import Kind, Session, Task, can_write, change_told, is_coordinated
 from kernel.tasks.control import canonical_task_id
 
 _SIGNALS: Final = [signal.SIGINT, signal.SIGTERM]
@@ -200,6 +200,7 @@ class StdioServer:
         return ToolCall(
             task.params,
             can_write=can_write(task.params),
+            is_coordinated=is_coordinated(task.params),
             cancel=running.cancel,
             hear=self._pass_on,
             request_id=task.request_id,

@@ -31,7 +31,6 @@ from kernel.mcp.jsonrpc import (
     RequestId,
 )
 from kernel.mcp.versions import HANDSHAKE_REVISIONS, LATEST_HANDSHAKE, Revision
-from kernel.safety.policy import Policy
 from kernel.stdio.limits import IN_FLIGHT_MAX
 from kernel.tools.registry import TOOLS, find_action
 
@@ -41,6 +40,7 @@ _CLIENT: Final = META_PREFIX + "clientInfo"
 _LEVEL: Final = META_PREFIX + "logLevel"
 _MODERN_WORDS: Final = frozenset({"resultType", "ttlMs", "cacheScope"})
 _EXTENSIONS: Final = "extensions"
+_FOREIGN: Final = "extension"
 _NOT_HERE: Final = frozenset({TASK_CONTROL, TASKS})
 
 
@@ -198,13 +198,20 @@ def change_told(message: Any) -> dict[str, Any] | None:
     return {"jsonrpc": "2.0", "method": message["method"]}
 
 
-def can_write(params: Mapping[str, Any]) -> bool:
-    """Whether a tools/call may change something: unknown actions and foreign tools may (R108), preflights do not."""
+def is_coordinated(params: Mapping[str, Any]) -> bool:
+    """Whether a tools/call is a write or the preflight of one; unknown actions and foreign tools may be (R108)."""
     arguments = params.get("arguments")
     given: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
     tool, name = TOOLS.get(str(params.get("name"))), given.get("action")
-    if tool is None or not isinstance(name, str) or given.get("validateOnly") is True or name == "help":
-        return tool is not None and tool.name == "extension" and name not in (None, "help")
+    if tool is None or not isinstance(name, str) or name == "help":
+        return False
     action = find_action(tool, name)
-    policy: Policy | None = None if action is None else action.policy.resolve(given)
-    return policy is None or not policy.is_read
+    return action is None or not action.policy.resolve(given).is_read
+
+
+def can_write(params: Mapping[str, Any]) -> bool:
+    """Whether a tools/call may change something: a preflight does not, but foreign tools know no preflight."""
+    arguments = params.get("arguments")
+    given: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
+    is_preflight = given.get("validateOnly") is True and params.get("name") != _FOREIGN
+    return is_coordinated(params) and not is_preflight

@@ -75,7 +75,7 @@ def test_fields_that_are_wrong_are_named(kernel: Kernel) -> None:
     ("words", "code"),
     [
         (("fs", "read", "/x"), "host_unavailable"),
-        (("fs", "write", "/x", "text", "--yes"), "host_unavailable"),  # its preflight
+        (("fs", "write", "/x", "text", "--yes"), "write_coordinator_unavailable"),
         (("fs", "write", "/x", "text", "--request-id", "abcd"), "write_coordinator_unavailable"),
         (("fs", "rm", "/x"), "write_coordinator_unavailable"),
     ],

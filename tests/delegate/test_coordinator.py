@@ -96,7 +96,9 @@ def test_the_owner_of_the_first_write_is_remembered_and_another_is_told() -> Non
     ownership.check(Coordinator("http://a:1"))
 
 
-@pytest.mark.parametrize(("can_write", "code"), [(True, "write_coordinator_unavailable"), (False, "host_unavailable")])
-def test_missing_somebody_means_something_else_for_reads_and_writes(can_write: bool, code: str) -> None:
-    error = unavailable(CoordinatorUnavailable("gone"), can_write=can_write)
+@pytest.mark.parametrize(
+    ("is_coordinated", "code"), [(True, "write_coordinator_unavailable"), (False, "host_unavailable")]
+)
+def test_missing_somebody_means_something_else_for_reads_and_writes(is_coordinated: bool, code: str) -> None:
+    error = unavailable(CoordinatorUnavailable("gone"), is_coordinated=is_coordinated)
     assert (error.code, error.message, error.kind.safe_to_retry) == (code, "gone", True)

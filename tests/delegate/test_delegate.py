@@ -179,10 +179,28 @@ async def test_another_owner_than_at_the_first_write_is_told_and_gets_nothing(
     world.discovery.found = Coordinator("http://127.0.0.1:9999")
     assert code_of(await world.call()) == "write_coordinator_changed"
     assert len(world.coordinator.asked) == 1
+    assert code_of(await world.call(can_write=False, is_coordinated=True)) == "write_coordinator_changed"
     # Reading there is no danger, and the old owner is still welcome.
     assert code_of(await world.call(can_write=False)) is None
     world.discovery.found = Coordinator("http://127.0.0.1:6806", "secret")
     assert code_of(await world.call()) is None
+
+
+async def test_the_owner_of_a_preflight_is_the_owner_of_its_write(autojump_clock: MockClock, world: World) -> None:
+    """R149: between the two another kernel took the place."""
+    world.coordinator.on("/mcp", answers)
+    assert code_of(await world.call(can_write=False, is_coordinated=True)) is None
+    world.discovery.found = Coordinator("http://127.0.0.1:9999")
+    assert code_of(await world.call()) == "write_coordinator_changed"
+    assert len(world.coordinator.asked) == 1
+
+
+async def test_a_preflight_without_a_coordinator_is_a_write_without_one(
+    autojump_clock: MockClock, world: World
+) -> None:
+    world.discovery.found = None
+    told = await world.call(can_write=False, is_coordinated=True)
+    assert code_of(told) == "write_coordinator_unavailable"
 
 
 # --- a lost answer -----------------------------------------------------------------------------------------------

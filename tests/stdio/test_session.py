@@ -9,7 +9,7 @@ import pytest
 from kernel.errors import ToolError
 from kernel.mcp.jsonrpc import Batch, Notification, ProtocolError, Request
 from kernel.stdio.limits import IN_FLIGHT_MAX
-from kernel.stdio.session import Kind, Session, can_write, change_told
+from kernel.stdio.session import Kind, Session, can_write, change_told, is_coordinated
 
 META = "io.modelcontextprotocol/"
 MODERN = {"_meta": {f"{META}protocolVersion": "2026-07-28", f"{META}clientCapabilities": {"elicitation": {}}}}
@@ -220,6 +220,9 @@ def test_a_missing_resource_has_the_code_of_its_era() -> None:
 )
 def test_whether_a_lost_call_may_have_written(params: dict[str, Any], may_write: bool) -> None:
     assert can_write(params) is may_write
+    is_preflight = (params.get("arguments") or {}).get("validateOnly") is True if "name" in params else False
+    # A preflight goes to the one coordinator too, and writes nothing.
+    assert is_coordinated(params) is (may_write or is_preflight)
 
 
 @pytest.mark.parametrize(
