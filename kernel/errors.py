@@ -173,8 +173,7 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
         "The notebook's permission forbids this; ask its owner to raise it.",
     ),
     ("not_found", "not_found", False, "Look the target up again: it may have moved or been removed."),
-    # The kernel's own refusal, and told as one (predecessor-facts, results).
-    ("block_not_found", "api_error", False, "Look the block up again: it may have moved or been removed."),
+    ("block_not_found", "not_found", False, "Look the block up again: it may have moved or been removed."),
     ("document_not_found", "not_found", False, "Look the document up again, or make it first."),
     ("notebook_not_found", "not_found", False, "List the notebooks and use one of their ids."),
     ("notebook_closed", "api_error", False, "Open the notebook with set_open_state, then call again."),

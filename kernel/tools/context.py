@@ -15,7 +15,7 @@ from kernel.host.base import Host, HostApiError, HostError
 from kernel.ids import IdSource
 from kernel.safety.intent import Observation, Outcome
 from kernel.tools.configuration import Configuration
-from kernel.tools.failures import not_found
+from kernel.tools.failures import not_found, unknown_block
 from kernel.tools.permissions import Level, Permissions
 from kernel.tools.plugin_files import PluginFiles
 from kernel.tools.service import Caller
@@ -141,7 +141,7 @@ class ToolContext:
             # A host that was asked for unknown blocks a moment ago says "indexing" of every other one, too.
             if error.api_code != _INDEXING or await self.call("/api/block/checkBlockExist", id=block_id):
                 raise
-            raise not_found(f"Content block with id [{block_id}] not found", "block_not_found") from error
+            raise unknown_block(block_id) from error
 
     async def require_notebook(self, notebook: str) -> None:
         """Raises ToolError (notebook_not_found) unless the host lists it, open or closed."""

@@ -22,6 +22,8 @@ _TRANSLATED: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"Content block with id \[.*\] not found"), "block_not_found"),
     (re.compile(r"(?:attribute )?view not found"), "av_not_found"),
 )
+# Said of an id that nobody knows: the code tells it, and the type stays the kernel's, as clients of this plugin know it.
+_UNKNOWN_ID: Final = "Content block with id ["
 _HINTS: Final[Mapping[str, str]] = {
     "Query notebook failed": "The notebook is closed or does not exist: list the notebooks.",
     "tree not found": "No document has this id: look it up again.",
@@ -39,6 +41,11 @@ def not_found(message: str, code: str = "not_found", **details: Any) -> ToolErro
     return ToolError(code, message, **details)
 
 
+def unknown_block(block_id: str) -> ToolError:
+    """The kernel's own words for an id that it does not know."""
+    return not_found(f"{_UNKNOWN_ID}{block_id}] not found", "block_not_found", type="api_error")
+
+
 def from_host(error: HostError) -> ToolError:
     """The error a caller sees for a failed host call. An ambiguous write says that its outcome is unknown."""
     if error.is_ambiguous:
@@ -47,7 +54,8 @@ def from_host(error: HostError) -> ToolError:
         words = error.message.strip()
         for pattern, code in _TRANSLATED:
             if pattern.fullmatch(words):
-                return ToolError(code, words, hint="Look the target up again.", apiCode=error.api_code)
+                details: dict[str, Any] = {"type": "api_error"} if words.startswith(_UNKNOWN_ID) else {}
+                return ToolError(code, words, hint="Look the target up again.", apiCode=error.api_code, **details)
         hint = next((text for part, text in _HINTS.items() if part in words), "The note kernel refused this call.")
         return ToolError("api_error", f"SiYuan API error: {error.api_code} - {words}", hint=hint)
     if isinstance(error, HostHttpError) and error.status < 500:
