@@ -21,7 +21,7 @@ from kernel.workspace.names import (
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA
 from kernel.workspace.operations import Operation, Transaction
-from kernel.workspace.refs import refresh_anchors
+from kernel.workspace.refs import ref_text, refresh_anchors
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
@@ -212,7 +212,8 @@ def rename_document(workspace: Workspace, box: str, path: str, title: str) -> No
     workspace.save(document)
     if kept is not None:
         workspace.kept_attributes[entry.id] = kept
-    told = {"box": box, "id": entry.id, "path": path, "title": title, "empty": is_empty, "refText": title}
+    shown = ref_text(document.root)
+    told = {"box": box, "id": entry.id, "path": path, "title": title, "empty": is_empty, "refText": shown}
     workspace.emit("rename", told)
     refresh_anchors(workspace, [document.root])
 
@@ -299,9 +300,10 @@ def duplicate_document(workspace: Workspace, block_id: str) -> dict[str, Any]:
         root.properties.pop(name, None)
     path = joined_path(dir_name(source.path), f"{root_id}.sy")
     hpath = f"{source.tree.hpath} {suffix}"
+    # Its place is made before its file is there: it does not count among those that are listed.
+    insert_into_sort(workspace, source.box, source.path, root_id)
     workspace.add(Tree(root, box=source.box, path=path))
     tell_added(workspace, root_id)
-    insert_into_sort(workspace, source.box, source.path, root_id)
     return {"id": root_id, "notebook": source.box, "path": path, "hPath": hpath}
 
 

@@ -185,3 +185,21 @@ async def test_tags_are_told_after_the_attributes_they_are_in() -> None:
     await kernel.call("attr/setBlockAttrs", id=document, attrs={"tags": "a,b"})
     told = [frame["cmd"] for frame in kernel.frames if frame["cmd"] in ("transactions", "reloadTag")]
     assert told == ["transactions", "reloadTag"]
+
+
+async def test_a_duplicate_stands_behind_its_original_and_the_order_begins_at_nought() -> None:
+    kernel = MemoryKernel()
+    box = await kernel.notebook()
+    first, second = [await kernel.document(box, f"/{name}", "x") for name in ("A", "B")]
+    copy = (await kernel.call("filetree/duplicateDoc", id=second))["id"]
+    files = (await kernel.call("filetree/listDocsByPath", notebook=box, path="/"))["files"]
+    assert [(file["id"], file["sort"]) for file in files] == [(first, 0), (second, 1), (copy, 2)]
+
+
+async def test_a_rename_tells_the_anchor_escaped() -> None:
+    kernel = MemoryKernel()
+    document = await _document(kernel, "x")
+    kernel.frames.clear()
+    await kernel.call("filetree/renameDocByID", id=document, title='q"<')
+    [told] = kernel.told("rename")
+    assert (told["title"], told["refText"]) == ('q"<', "q&#34;&lt;")
