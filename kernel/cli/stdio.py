@@ -24,7 +24,7 @@ def stdio_command(workspace: Path | None, url: str, token: str) -> None:
     from kernel.delegate.delegate import Delegate
     from kernel.delegate.front import Front
     from kernel.ids import SystemIds
-    from kernel.stdio.server import serve_stdio
+    from kernel.stdio.process import serve_stdio
 
     place = Place.of(workspace, url, token)
     front = Front(Delegate(place.discovery(), SystemIds()), here=Path.cwd(), home=Path.home())

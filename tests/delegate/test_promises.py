@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FRONTS = ("kernel.stdio.server", "kernel.cli.performing", "kernel.delegate.front")
+FRONTS = ("kernel.stdio.process", "kernel.cli.performing", "kernel.delegate.front")
 OF_THE_COORDINATOR = (
     "kernel.safety.coordinator",
     "kernel.safety.commit",
