@@ -158,7 +158,7 @@ _WRITE: Final = on_notebook(Level.WRITE, "notebook")
 _DELETE: Final = on_notebook(Level.DELETE, "notebook")
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "notebook.list": Handling(list_notebooks),
+    "notebook.list": Handling(list_notebooks, is_immediate=True),
     "notebook.create": Handling(create, confirms=create_confirms),
     "notebook.set_open_state": Handling(set_open_state, both(_READ, _guard_known)),
     "notebook.remove": Handling(remove, _DELETE),

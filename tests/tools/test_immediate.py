@@ -18,8 +18,6 @@ from scheduler.ticket import Lane
 from tests.tools.notes import CALLER, Notes, open_notes
 
 IMMEDIATE = [key for key, handling in HANDLERS.items() if handling.is_immediate]
-# What an action needs to be called at all.
-ARGUMENTS: dict[str, dict[str, object]] = {}
 
 
 @pytest.fixture
@@ -31,7 +29,10 @@ async def notes(tmp_path: Path) -> AsyncIterator[Notes]:
 @pytest.mark.parametrize("key", IMMEDIATE)
 async def test_what_is_called_immediate_never_waits(notes: Notes, key: str) -> None:
     tool, _, action = key.partition(".")
-    arguments = {"action": action, **ARGUMENTS.get(key, {})}
+    notebook = (await notes.host.call("/api/notebook/createNotebook", {"name": "Box"}))["notebook"]["id"]
+    made = {"notebook": notebook, "path": "/A", "markdown": "# Heading\n\ntext"}
+    document = await notes.host.call("/api/filetree/createDocWithMd", made)
+    arguments = {"action": action, **({"id": document} if tool == "block" else {})}
     async with trio.open_nursery() as nursery:
         await nursery.start(notes.tools.run)  # else the call itself would write its statistics
         prepared = await notes.tools.prepare(tool, arguments, CALLER)
