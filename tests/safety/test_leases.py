@@ -170,3 +170,20 @@ class LeaseMachine(RuleBasedStateMachine):
 
 TestLeases = LeaseMachine.TestCase
 TestLeases.settings = settings(max_examples=15, stateful_step_count=15, deadline=None)
+
+
+def test_whether_any_live_lease_is_on_a_state_is_known_across_scopes() -> None:
+    leases = Leases()
+    leases.issue("one scope", "state", now=0.0, wall_ms=0)
+    assert leases.holds("state", now=LEASE_TTL_S - 0.001)
+    assert not leases.holds("state", now=LEASE_TTL_S)
+    assert not leases.holds("another", now=0.0)
+
+
+def test_leases_that_are_cleared_are_gone_at_once() -> None:
+    leases = Leases()
+    lease = leases.issue("scope", "state", now=0.0, wall_ms=0)
+    leases.clear()
+    assert len(leases) == 0
+    assert leases.resolve("scope", "state", now=0.0) is None
+    assert not leases.take(lease)

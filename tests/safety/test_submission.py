@@ -8,7 +8,7 @@ import pytest
 
 from kernel.errors import ToolError
 from kernel.safety.intent import SAFETY_ARGUMENTS
-from kernel.safety.submission import arguments_digest, checked_request_id
+from kernel.safety.submission import arguments_digest, checked_request_id, in_doubt, rejected
 from kernel.safety.targets import observation, target_ids
 
 
@@ -59,3 +59,7 @@ def test_targets_are_distinct_and_sorted(arguments: dict[str, Any], expected: tu
     assert target_ids(arguments) == expected
     seen = observation(arguments, {"s": 1}, more=2)
     assert (seen.target_ids, seen.target_count, seen.summary) == (expected, len(expected), {"more": 2})
+
+
+def test_a_write_in_doubt_was_attempted_and_says_no_more() -> None:
+    assert in_doubt() == {**rejected(), "writeAttempted": True, "transactionState": "unknown"}
