@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kernel.siyuan.appearance import settle_appearance
+from kernel.siyuan.distribution import bring_appearance
 from kernel.siyuan.onboarding import prepare_if_empty
 from kernel.workspace.conf_defaults import languages
 
@@ -56,6 +57,7 @@ def start_conf(kernel: SiyuanKernel) -> None:
     values["cookieKey"] = values["cookieKey"] or kernel.ids.text(COOKIE_KEY_LENGTH)
     values["serverAddrs"] = values["serverAddrs"] or []
     prepare_if_empty(kernel)
+    bring_appearance(kernel)
     settle_appearance(kernel)
     kernel.workspace.files.flush()
 

@@ -10,7 +10,9 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlencode
 
 import trio
 
+from kernel.siyuan.api_calls import encoded_json
 from kernel.siyuan.auth import Grant, cookie_value
+from kernel.siyuan.distribution import APPEARANCE_DIR, FALLBACK_LANGUAGE, filled_language, is_partial_language
 from kernel.siyuan.file_answers import (
     FILE_NOT_FOUND,
     INVALID_PATH,
@@ -26,7 +28,7 @@ from kernel.siyuan.media_types import attachment, type_by_name
 from kernel.siyuan.signin_page import SIGNIN_PAGE
 from kernel.siyuan.surface import GET, GET_HEAD, SurfaceHandler, SurfaceRoute, moved
 from kernel.siyuan.svg import SvgInvalid, sanitized
-from kernel.wire import Answer, Exchange, Request, Response
+from kernel.wire import JSON_UTF8, Answer, Exchange, Request, Response
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
@@ -210,10 +212,14 @@ class Statics:
         path = request.path.removeprefix("/appearance/")
         if not is_below(path):
             return _UNAUTHORIZED
-        root: Root = WorkspaceRoot(self._files, "conf/appearance")
+        root: Root = WorkspaceRoot(self._files, APPEARANCE_DIR)
         if request.path.endswith("/theme.js") and root.stat(cleaned(path)) is None:
             # A theme need not bring a script.
             return Response(200, (("Content-Type", "application/x-javascript"),))
+        if is_partial_language(path) and root.stat(FALLBACK_LANGUAGE) is not None:
+            return Response(
+                200, (("Content-Type", JSON_UTF8),), await encoded_json(await filled_language(root, cleaned(path)))
+            )
         return await _serve_file(request, root, cleaned(path))
 
     async def snippet(self, exchange: Exchange, grant: Grant) -> Answer:

@@ -173,6 +173,39 @@ async def test_a_distribution_brings_its_front_end(start: Start, tmp_path: Path)
     assert (await bare.get("/favicon.ico")).status == 404
 
 
+async def test_a_distribution_brings_its_appearance_and_english_fills_up_the_other_languages(
+    start: Start, tmp_path: Path
+) -> None:
+    langs, theme = tmp_path / "wd" / "appearance" / "langs", tmp_path / "wd" / "appearance" / "themes" / "daylight"
+    langs.mkdir(parents=True)
+    theme.mkdir(parents=True)
+    (langs / "en.json").write_text('{"b": "B", "a": {"d": "<D>", "c": "C"}}')
+    (langs / "fr.json").write_text('\ufeff{"b": "Bé", "z": "Z"}')
+    (langs / "de.json").write_text("{broken")
+    (theme / "theme.css").write_text("css")
+    os.utime(theme / "theme.css", (1_700_000_000, 1_700_000_000))
+    folder = str(tmp_path / "notes")
+    world = await start(folder, working_dir=str(tmp_path / "wd"))
+    style = await world.get("/appearance/themes/daylight/theme.css")
+    assert (style.text, style.headers["last-modified"]) == ("css", "Tue, 14 Nov 2023 22:13:20 GMT")
+    english = await world.get("/appearance/langs/en.json")
+    assert (english.text[:3], english.headers["content-type"]) == ('{"b', "application/json")
+    filled = '{"a":{"c":"C","d":"\\u003cD\\u003e"},"b":"B\u00e9","z":"Z"}'
+    for path, expected in {
+        "fr.json": filled,
+        "de.json": filled.replace("Bé", "B").replace(',"z":"Z"', ""),
+        "xx.json": filled.replace("Bé", "B").replace(',"z":"Z"', ""),
+    }.items():
+        reply = await world.get(f"/appearance/langs/{path}")
+        assert (reply.status, reply.text) == (200, expected), path
+        assert reply.headers["content-type"] == "application/json; charset=utf-8"
+    changed = tmp_path / "notes" / "conf" / "appearance" / "themes" / "daylight" / "theme.css"
+    changed.write_text("mine")
+    again = await start(folder, working_dir=str(tmp_path / "wd"))
+    assert (await again.get("/appearance/themes/daylight/theme.css")).text == "css"
+    assert (await again.get("/appearance/langs/fr.json")).status == 200
+
+
 @pytest.mark.parametrize(
     ("agent", "cookie", "expected"),
     [
