@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from kernel.cli.performing import Person
+from kernel.delegate.messages import rpc
 from tests.cli.running import Kernel, run, serving
 
 
@@ -134,6 +135,25 @@ def test_a_precondition_is_part_of_the_printed_command(kernel: Kernel, path: str
     refused = kernel.told(*words[:-1], *credentials, code=1)
     assert refused["error"]["code"] == "state_changed"
     assert texts(kernel, path) == "three"
+
+
+def test_the_same_state_has_the_same_credential_whoever_asks(kernel: Kernel) -> None:
+    """G04, R63: over HTTP in both eras and from the command line; one pool, one digest."""
+    block = kernel.api("block/getChildBlocks", id=kernel.document)[0]["id"]
+    words = {"id": block, "dataType": "markdown", "data": "Other text"}
+    flags = ("--id", block, "--data-type", "markdown", "--data", "Other text", "--validate-only")
+    told = [kernel.told("block", "update", *flags)["expectedStateHash"]]
+    arguments = {"action": "update", **words, "validateOnly": True}
+    modern = rpc("/sisyphus", 1, "tools/call", {"name": "block", "arguments": arguments})
+    plain = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "block", "arguments": arguments}}
+    for headers, content in (
+        (modern.headers, modern.body),
+        ({"Accept": modern.headers["Accept"]}, json.dumps(plain).encode()),
+    ):
+        sent = {"Content-Type": "application/json", **headers}
+        answer = httpx.post(f"{kernel.url}/sisyphus/mcp", headers=sent, content=content).json()
+        told.append(answer["result"]["structuredContent"]["expectedStateHash"])
+    assert len(set(told)) == 1, told
 
 
 def test_yes_does_both_at_once_and_standard_input_is_text(kernel: Kernel, path: str) -> None:
