@@ -274,3 +274,32 @@ def _replayed(exchanges: Any, kernel_url: str, workspace: Path | None, plan: Nam
             if not rules.is_empty:
                 kernel.apply(rules)
             return replay(exchanges, kernel.url, given)
+
+
+@lab_command.command("trace")
+@click.option("--kernel", "kernel_url", required=True, help="A kernel with --emulator-controls.")
+@click.option("--since", type=click.IntRange(0), default=0, show_default=True, help="From this event number on.")
+@click.option("--perfetto", type=_FILE, help="Write the Trace Event form, to open in Perfetto.")
+@click.option("--svg", type=_FILE, help="Write a picture of lanes and waiting calls.")
+def trace_command(kernel_url: str, since: int, perfetto: Path | None, svg: Path | None) -> None:
+    """Fetch a kernel's trace: JSON lines to standard output, or the forms that are asked for."""
+    import httpx
+
+    from kernel.lab.drawing import as_svg
+    from kernel.lab.process import KernelFailed, LabKernel
+
+    _forbid_lost_output(perfetto, svg)
+    kernel = LabKernel(Path())
+    kernel.url = kernel_url.rstrip("/")
+    try:
+        if perfetto is None and svg is None:
+            for event in kernel.trace(since):
+                click.echo(json.dumps(event, ensure_ascii=False))
+            return
+        document = kernel.perfetto(since)
+    except (KernelFailed, httpx.HTTPError, ValueError) as error:
+        raise click.ClickException(f"{kernel_url} gives no trace: {error}") from None
+    if perfetto is not None:
+        perfetto.write_text(json.dumps(document), encoding="utf-8")
+    if svg is not None:
+        svg.write_text(as_svg(document, f"{kernel_url}, from event {since}"), encoding="utf-8")

@@ -6,6 +6,7 @@ Everything blocks; ``awaited`` gives the same methods to asynchronous programs, 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import queue
@@ -44,7 +45,7 @@ class LabKernel:
         self.log: list[str] = []
         self._process: subprocess.Popen[str] | None = None
         self._http: httpx.Client | None = None
-        self._calls = 0
+        self._numbers = itertools.count(1)
 
     # --- life ---
 
@@ -161,28 +162,37 @@ class LabKernel:
     def trace(self, since: int = 0) -> list[dict[str, Any]]:
         """The events so far (from number ``since`` on)."""
         answer = self._request("GET", f"/emulator/trace?since={since}")
+        if answer.status_code != 200:
+            raise KernelFailed(_reason(answer))
         return [json.loads(line) for line in answer.text.splitlines()]
 
-    def perfetto(self) -> dict[str, Any]:
+    def perfetto(self, since: int = 0) -> dict[str, Any]:
         """The same in the Trace Event format."""
-        return dict(self._request("GET", "/emulator/trace?format=perfetto").json())
+        answer = self._request("GET", f"/emulator/trace?format=perfetto&since={since}")
+        if answer.status_code != 200:
+            raise KernelFailed(_reason(answer))
+        return dict(answer.json())
 
     # --- notes ---
 
     def api(self, path: str, /, **arguments: Any) -> Any:
         """``data`` of one call of the kernel's own API (``"block/getBlockKramdown"``). Raises KernelFailed."""
-        answer = self._request("POST", f"/api/{path}", json=arguments).json()
-        if answer["code"] != 0:
-            raise KernelFailed(f"{path}: {answer['msg']}")
-        return answer["data"]
+        answer = self._request("POST", f"/api/{path}", json=arguments)
+        try:
+            told = answer.json()
+        except ValueError:
+            raise KernelFailed(f"{path}: HTTP {answer.status_code} {answer.text[:300]}") from None
+        if told["code"] != 0:
+            raise KernelFailed(f"{path}: {told['msg']}")
+        return told["data"]
 
     def tool(self, name: str, action: str, /, **arguments: Any) -> dict[str, Any]:
         """One tools/call of the modern era: its result (content, structuredContent, isError)."""
-        self._calls += 1
+        number = next(self._numbers)  # several threads may call at the same time
         params = {"name": name, "arguments": {"action": action, **arguments}}
-        headers, body = modern_request(self._calls, "tools/call", params)
+        headers, body = modern_request(number, "tools/call", params)
         answer = self._request("POST", self.mcp.removeprefix(self.url), json=body, headers=headers)
-        told = result_of(answer.headers.get("content-type", ""), answer.content, self._calls)
+        told = result_of(answer.headers.get("content-type", ""), answer.content, number)
         if told is None or "result" not in told:
             raise KernelFailed(f"{name}.{action}: HTTP {answer.status_code} {answer.text[:500]}")
         return dict(told["result"])
