@@ -226,7 +226,7 @@ BUGS: tuple[Bug, ...] = (
         COMMIT,
         "if not _is_host_refusal(error) or (sent is not None and sent > 1):",
         "if sent is not None and sent > 1:",
-        "tests/safety/test_additions.py",
+        "tests/sweeps/test_host_fault_at_every_call.py",
     ),
     Bug(
         "what did not begin costs the caller its lease",

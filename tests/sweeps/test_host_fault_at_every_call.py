@@ -95,7 +95,7 @@ def run(key: str, fault: str) -> None:
 
 
 def test_an_answer_lost_at_every_host_call_of_one_write() -> None:
-    run("av.set_cells", "lost")
+    run("block.append", "lost")
 
 
 @pytest.mark.slow
