@@ -10,7 +10,7 @@ import pytest
 
 from kernel.delegate.coordinator import SETTINGS_PATH, Coordinator, CoordinatorUnavailable
 from kernel.delegate.discovery import STORAGE, AddressDiscovery, WorkspaceDiscovery, stored_token
-from kernel.safety.lock import COORDINATOR_LOCK, CoordinatorLock, is_held
+from kernel.safety.lock import COORDINATOR_LOCK, CoordinatorLock, HeldElsewhere, is_held
 from tests.delegate.world import ORIGIN, Said, World, open_world, said
 
 URL = "http://127.0.0.1:6806"
@@ -111,3 +111,23 @@ async def test_an_address_where_nobody_is_has_no_kernel(world: World) -> None:
         await AddressDiscovery(ORIGIN).find()
     with pytest.raises(CoordinatorUnavailable, match="is not an address"):
         await AddressDiscovery("nowhere").find()
+
+
+@pytest.mark.parametrize(("failures", "is_taken"), [(0, True), (4, True), (5, False)])
+def test_a_start_does_not_fail_because_somebody_looks_at_the_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int, is_taken: bool
+) -> None:
+    """Whoever looks holds it for a moment; whoever holds it longer is its owner."""
+    left = [OSError("held")] * failures
+
+    def lock(_descriptor: int) -> None:
+        if left:
+            raise left.pop()
+
+    monkeypatch.setattr("kernel.safety.lock._lock", lock)
+    monkeypatch.setattr("time.sleep", lambda _seconds: None)
+    if is_taken:
+        CoordinatorLock.acquire(tmp_path / "lock").release()
+    else:
+        with pytest.raises(HeldElsewhere):
+            CoordinatorLock.acquire(tmp_path / "lock")
