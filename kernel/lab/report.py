@@ -19,7 +19,7 @@ h1 { font-size: 1.5rem; margin: 0 0 .25rem; } .sub { opacity: .75; margin: 0 0 1
 .sum { border: 1px solid var(--line); border-radius: 8px; padding: .5rem 1rem; min-width: 7rem; }
 .sum b { display: block; font-size: 1.6rem; line-height: 1.2; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; vertical-align: top; padding: .45rem .6rem;
-border-top: 1px solid var(--line); } th { font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
+border-top: 1px solid var(--line); } th { font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .tag { display: inline-block; border-radius: 4px; padding: 0 .45rem; margin: 0 .25rem .2rem 0; color: #fff; font-size: .85em; }
 .fault { background: var(--fault); } .ok, .good { background: var(--ok); } .not, .note { background: var(--note); }
 details { margin: .2rem 0; } summary { cursor: pointer; opacity: .8; } .why { margin: .1rem 0 .3rem; }
