@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.workspace.doc_tree import append_to_sort, insert_into_sort, remove_from_sort
 from kernel.workspace.events import FILETREE
 from kernel.workspace.limits import DOCUMENT_LEVELS_MAX, TITLE_RUNES_MAX
+from kernel.workspace.marking import escaped
 from kernel.workspace.names import (
     base_name,
     dir_name,
@@ -21,7 +22,7 @@ from kernel.workspace.names import (
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA
 from kernel.workspace.operations import Operation, Transaction
-from kernel.workspace.refs import ref_text, refresh_anchors
+from kernel.workspace.refs import refresh_anchors
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
@@ -212,7 +213,7 @@ def rename_document(workspace: Workspace, box: str, path: str, title: str) -> No
     workspace.save(document)
     if kept is not None:
         workspace.kept_attributes[entry.id] = kept
-    shown = ref_text(document.root)
+    shown = escaped(unescaped_attribute(properties.get("name", "")).strip() or title)
     told = {"box": box, "id": entry.id, "path": path, "title": title, "empty": is_empty, "refText": shown}
     workspace.emit("rename", told)
     refresh_anchors(workspace, [document.root])
