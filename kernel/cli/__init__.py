@@ -27,6 +27,10 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     "completion": ("kernel.cli.completion:completion_command", "Print a shell's completion script."),
     "sim": ("kernel.sim.command:sim_command", "Run the kernel in simulated worlds and check its promises."),
     "lab": ("kernel.cli.lab:lab_command", "Run a client under fault plans; record and replay what it said."),
+    "bench": (
+        "kernel.bench.command:bench_command",
+        "Put load on the kernel or any MCP server, and report what it carried.",
+    ),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
 
