@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.onboarding import COMPLETED, NOTEBOOK_CREATED, reconcile
 from kernel.workspace.boxes import box_json, create_box, list_boxes, open_box
-from kernel.workspace.documents import create_document
+from kernel.workspace.documents import create_document, created
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -53,7 +53,7 @@ def _take_steps(call: Call, steps: dict[str, Any]) -> None:
     steps["documentID"] = steps["documentID"] or workspace.new_id()
     path = f"/{steps['documentID']}.sy"
     if not workspace.files.exists(f"data/{box}{path}"):
-        create_document(workspace, box, path, FIRST_DOCUMENT, [])
+        created(workspace, create_document(workspace, box, path, FIRST_DOCUMENT, []))
         told = {"box": box_json(workspace, workspace.box(box)), "listDocTree": True, "path": path}
         workspace.emit("create", told)
     steps["state"] = COMPLETED

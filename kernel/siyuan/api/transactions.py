@@ -113,7 +113,9 @@ def _replay(call: Call, *, is_undo: bool) -> Any:
         log.undone(entry, root_id)
     else:
         log.redone(entry, root_id)
-    _tell(call, [transaction], app, session, is_for_all=True, is_replay=True)
+    # Its answer tells the asking editor what to change, unless more than its own document does.
+    is_for_all = len(entry.mutated_roots) > 1 or _concerns_databases([transaction])
+    _tell(call, [transaction], app, session, is_for_all=is_for_all, is_replay=True)
     can_undo, can_redo, _ = log.state(root_id)
     shown = transaction.to_json()
     return {

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 import json
+from typing import Any
 
 import pytest
 
+from kernel.siyuan.push import PushSession
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
 TEXT = "one\n\n## head\n\ntwo\n\nthree\n\n* a\n* b"
@@ -114,6 +116,29 @@ async def test_a_broken_file_is_left_alone_and_the_others_open(content: bytes) -
     await again.answer("attr/setBlockAttrs", id="20240101000000-brokenx", attrs={"memo": "x"})
     await again.call("block/appendBlock", dataType="markdown", data="more", parentID=document)
     assert kernel.backend.contents[path] == content
+
+
+async def test_a_replay_is_told_to_everybody_but_the_window_that_asked_which_has_the_answer() -> None:
+    kernel = MemoryKernel()
+    document = await kernel.document(await kernel.notebook(), "/Plan", "one")
+    others: list[dict[str, Any]] = []
+    kernel.kernel.push.add(PushSession("app", "other", "protyle", others.append))
+    (first,) = await kernel.children(document)
+    dom = (
+        '<div data-node-id="20260101000000-abcdefg" data-type="NodeParagraph"><div contenteditable="true">x</div></div>'
+    )
+    change = {
+        "doOperations": [{"action": "insert", "id": "20260101000000-abcdefg", "data": dom, "previousID": first}],
+        "undoOperations": [{"action": "delete", "id": "20260101000000-abcdefg"}],
+    }
+    await kernel.call("transactions", transactions=[change], reqId=1, app="app", session="window")
+    for step in ("undo", "redo"):
+        others.clear()
+        kernel.frames.clear()
+        await kernel.call(f"transactions/{step}", rootID=document, app="app", session="window")
+        assert "transactions" not in [frame["cmd"] for frame in kernel.frames], step
+        (told,) = [frame for frame in others if frame["cmd"] == "transactions"]
+        assert (told["pushMode"], told["context"]["isUndoReplay"]) == (2, True)
 
 
 async def test_what_was_done_can_be_undone_and_done_again() -> None:

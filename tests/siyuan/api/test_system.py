@@ -176,7 +176,8 @@ async def test_a_new_user_gets_a_notebook_with_one_document() -> None:
     kernel = MemoryKernel()
     first = await kernel.call("system/ensureOnboarding")
     assert (first["state"], first["newUser"]) == ("completed", True)
-    assert [frame["cmd"] for frame in kernel.frames if frame["cmd"].startswith("create")] == [
+    assert [frame["cmd"] for frame in kernel.frames if frame["cmd"].startswith(("create", "filetree"))] == [
+        "filetreeSortChanged",
         "create",
         "createnotebook",
     ]
