@@ -13,7 +13,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -358,7 +358,12 @@ def _owned(settings: Settings) -> Iterator[list[CoordinatorLock]]:
 
 
 async def _serve(settings: Settings, locks: list[CoordinatorLock]) -> None:
-    listener = _listen(settings)
+    # The server closes it at its end; what cannot start must not leave it open either.
+    with closing(_listen(settings)) as listener:
+        await _serve_at(listener, settings, locks)
+
+
+async def _serve_at(listener: socket.socket, settings: Settings, locks: list[CoordinatorLock]) -> None:
     async with open_app(settings, SystemClock(), SystemIds()) as app:
         # /api/system/exit ends the process the way a signal does.
         app.kernel.state["stop"] = lambda: os.kill(os.getpid(), signal.SIGTERM)
