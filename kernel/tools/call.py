@@ -39,6 +39,7 @@ from kernel.tools.preparation import (
     HELP,
     Asked,
     asked,
+    check_preflight,
     confirmation,
     failed,
     named_action,
@@ -267,6 +268,8 @@ class Tools:
             is_new = configuration is not prepared.state["configuration"]
             if is_new and call.action.key in HANDLERS and not configuration.is_enabled(call.action):
                 raise ToolError("action_disabled", f"{call.action.key} was switched off.", hint="List the tools again.")
+            if is_new:
+                check_preflight(configuration, call)
             context = await self._context(call, configuration, ticket, caller)
             payload = await self._run(call, context, ticket)
         except ToolError as error:

@@ -21,6 +21,7 @@ from kernel.tools.configuration import Configuration
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.limits import FORM_ARGUMENT_CHARS_MAX
 from kernel.tools.registry import TOOLS, Action, Tool, find_action
+from kernel.tools.registry.model import Problem
 from kernel.tools.service import Confirmation, Refused, ToolResult
 from kernel.tools.validation import ArgumentsInvalid, validated
 
@@ -131,13 +132,13 @@ def _checked(configuration: Configuration, tool: Tool, action: Action, arguments
         action.policy.resolve(business),
         {field: value for field, value in arguments.items() if field in SAFETY_ARGUMENTS},
     )
-    _check_preflight(configuration, call)
     handling = HANDLERS.get(action.key)
-    if handling is not None and handling.admits is not None:
-        try:
+    try:
+        check_preflight(configuration, call)
+        if handling is not None and handling.admits is not None:
             handling.admits(business)
-        except ToolError as error:
-            raise refused(configuration, action, error, call.policy) from None
+    except ToolError as error:
+        raise refused(configuration, action, error, call.policy) from None
     return call
 
 
@@ -190,25 +191,35 @@ def external_safety(configuration: Configuration) -> dict[str, Any]:
     return {"writeSafetyMode": mode, "writeSafetyGuaranteed": False, "reason": "external_uncontrolled"}
 
 
-def _check_preflight(configuration: Configuration, call: Asked) -> None:
-    if not call.is_preflight or call.policy.is_read:
+def check_preflight(configuration: Configuration, call: Asked) -> None:
+    """Whether the call may go on as the preflight, or the real call, that it asks to be.
+
+    Settings may change while a call waits in its lane: a preflight that has become impossible must not turn into a write.
+
+    Raises:
+        ToolError: it may not; nothing was executed.
+    """
+    if call.policy.is_read:
+        return
+    if not isinstance(call.submitted.get("validateOnly"), bool | None):
+        # A client that says "true" or 1 means a preflight: to carry its call out would be the opposite.
+        raise failures.invalid(call.action, [Problem("validateOnly", "Must be true or false.")])
+    if not call.is_preflight:
         return
     if call.policy.is_external:
-        error = ToolError(
+        raise ToolError(
             "preflight_unavailable",
             f"{call.action.key} is an external effect: it cannot be checked beforehand, and nothing was executed.",
             outer={**rejected(), "writeSafetyMode": external_safety(configuration)["writeSafetyMode"]},
             hint="Call it without validateOnly once its user has agreed.",
         )
-        raise refused(configuration, call.action, error, call.policy)
     if not configuration.is_strict:
-        error = ToolError(
+        raise ToolError(
             "strict_mode_disabled",
             "Strict safe writes are off: there is no preflight, and nothing was executed.",
             outer={**rejected(), "writeSafetyMode": "legacy"},
             hint="Call it without validateOnly.",
         )
-        raise refused(configuration, call.action, error, call.policy)
 
 
 def _unknown_action(configuration: Configuration, tool: Tool, name: str) -> ToolError:

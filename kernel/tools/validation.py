@@ -43,7 +43,12 @@ def validated(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
             problems.extend(rule(known))
     if problems:
         raise ArgumentsInvalid(problems)
-    return _with_defaults(action, _only_known(action, known))
+    whole = {
+        argument.name: _whole(argument.schema, known[argument.name])
+        for argument in action.arguments
+        if argument.name in known
+    }
+    return _with_defaults(action, {**_only_known(action, known), **whole})
 
 
 def _resolve_aliases(action: Action, business: dict[str, Any]) -> Iterator[Problem]:
@@ -146,6 +151,22 @@ def _check_object(schema: Schema, value: dict[str, Any], path: str) -> Iterator[
             yield from check(more, item, f"{path}.{name}")
         elif more is False:
             yield Problem(f"{path}.{name}", "Unknown key.")
+
+
+def _whole(schema: Schema, value: Any) -> Any:
+    """A checked value with 3.0 as 3 where a whole number is asked for: on the wire they are one number."""
+    if "anyOf" in schema:
+        return _whole(next(option for option in schema["anyOf"] if not any(check(option, value, ""))), value)
+    if isinstance(value, float):
+        return int(value) if schema.get("type") == "integer" else value
+    if isinstance(value, list):
+        items = schema.get("items", {})
+        return value if items.get("type") == "string" else [_whole(items, item) for item in value]
+    if isinstance(value, dict):
+        properties, more = schema.get("properties", {}), schema.get("additionalProperties")
+        others = more if isinstance(more, dict) else {}
+        return {name: _whole(properties.get(name, others), item) for name, item in value.items()}
+    return value
 
 
 _TYPE_WORDS: Final[dict[str, str]] = {

@@ -101,6 +101,18 @@ async def test_a_preflight_of_an_external_effect_executes_nothing() -> None:
         assert error["safety"]["reason"] == "external_uncontrolled"
 
 
+@pytest.mark.parametrize("said", ["true", 1, "false", [], {}])
+async def test_a_preflight_said_in_another_type_executes_nothing(said: Any) -> None:
+    async with open_world(legacy()) as world:
+        for tool, action, more in (
+            ("notebook", "create", {"name": "x"}),
+            ("system", "notify", {"msg": "x", "level": "info"}),
+        ):
+            error = (await world.call(tool, action=action, validateOnly=said, **more)).structured or {}
+            assert error["error"]["code"] == "validation_error", tool
+            assert [one["path"] for one in error["error"]["fields"]] == ["validateOnly"]
+
+
 async def test_only_a_real_dangerous_call_asks_for_confirmation() -> None:
     async with open_world(FakeHost()) as world:
         arguments = {"action": "rm", "path": "/Nb/A"}
@@ -164,6 +176,20 @@ async def test_an_action_switched_off_while_it_waited_does_not_run() -> None:
                 ticket, Lane.READ, lambda one: world.tools.perform(prepared, one, CALLER)
             )
         assert (result.structured or {})["error"]["code"] == "action_disabled"
+
+
+async def test_a_preflight_that_waited_until_strict_mode_went_off_writes_nothing() -> None:
+    async with open_world(FakeHost()) as world:
+        asked = {"action": "create", "name": "x", "validateOnly": True}
+        prepared = await world.tools.prepare("notebook", asked, CALLER)
+        world.host.configure(LEGACY)
+        with world.scheduler.admit() as ticket:
+            result = await world.scheduler.perform(
+                ticket, Lane.MUTATION, lambda one: world.tools.perform(prepared, one, CALLER)
+            )
+        told = result.structured or {}
+        assert (told["error"]["code"], told["writeAttempted"]) == ("strict_mode_disabled", False)
+        assert "/api/notebook/createNotebook" not in {call[0] for call in world.host.calls}
 
 
 async def test_permissions_are_read_when_execution_starts() -> None:

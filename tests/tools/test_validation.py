@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernel.tools.registry import ACTIONS
-from kernel.tools.validation import ArgumentsInvalid, check, validated
+from kernel.tools.validation import ArgumentsInvalid, _whole, check, validated
 
 
 def faults(key: str, **arguments: Any) -> list[str]:
@@ -108,6 +108,26 @@ def test_defaults_are_filled_in_and_aliases_become_what_they_stand_for() -> None
 def test_a_whole_float_counts_as_a_whole_number() -> None:
     assert faults("fs.tree", path="/", maxDepth=3.0) == []
     assert faults("fs.tree", path="/", maxDepth=3.5) == ["maxDepth"]
+
+
+def test_a_whole_float_becomes_the_whole_number_that_it_is() -> None:
+    depth = validated(ACTIONS["fs.tree"], {"path": "/", "maxDepth": 3.0})["maxDepth"]
+    assert (depth, type(depth)) == (3, int)
+    page = validated(ACTIONS["block.get_children"], {"id": "a", "pageSize": 1.0})["pageSize"]
+    assert (page, type(page)) == (1, int)
+
+
+def test_whole_numbers_are_found_in_lists_objects_and_forms_and_others_are_left_alone() -> None:
+    integer, number = {"type": "integer"}, {"type": "number"}
+    schema = {
+        "type": "object",
+        "properties": {"list": {"type": "array", "items": integer}, "form": {"anyOf": [{"type": "string"}, integer]}},
+        "additionalProperties": number,
+    }
+    value = {"list": [1.0, 2], "form": 4.0, "other": 5.0}
+    assert repr(_whole(schema, value)) == "{'list': [1, 2], 'form': 4, 'other': 5.0}"
+    assert repr(_whole({}, {"any": [1.0, "x"]})) == "{'any': [1.0, 'x']}"
+    assert repr(_whole({"type": "array", "items": {"type": "string"}}, ["x"])) == "['x']"
 
 
 json_values = st.recursive(
