@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
+from kernel.endpoints import is_write
 from kernel.errors import ToolError
 from kernel.faults.trigger import FaultInjected
 from kernel.host.base import HostApiError, HostError, HostHttpError
@@ -262,7 +263,9 @@ def _is_host_refusal(error: BaseException | None) -> bool:
     """The host answered, with its own refusal: the error itself, or the one a tool put into words."""
     while error is not None:
         if isinstance(error, HostError):
-            return isinstance(error, HostApiError | HostHttpError) and not error.is_ambiguous
+            # A read that was refused after the write says nothing of the write.
+            is_refusal = isinstance(error, HostApiError | HostHttpError) and not error.is_ambiguous
+            return is_refusal and is_write(error.path)
         error = error.__cause__ if isinstance(error, ToolError) else None
     return False
 

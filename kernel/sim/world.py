@@ -154,7 +154,8 @@ class World:
         self.image = self.disk.after_power_cut(self.chance) if is_power_cut else self.disk.after_kill()
         self.disk.is_dead = True
         self.app = None
-        self.alive = trio.Event()
+        if self.alive.is_set():  # else somebody waits for this very event: it died while it was starting
+            self.alive = trio.Event()
         self._life.cancel()
         for client in self.clients:
             client.sever()

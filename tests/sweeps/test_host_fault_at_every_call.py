@@ -98,6 +98,13 @@ def test_an_answer_lost_at_every_host_call_of_one_write() -> None:
     run("block.append", "lost")
 
 
+def test_a_refused_read_after_an_addition_is_no_refusal_of_the_addition() -> None:
+    """The handler looks once more after its write; what that look is told says nothing of the write."""
+    base()
+    with inline_threads(), controlled_order(random.Random(1)):
+        trio.run(partial(sweep, ACTIONS["av.add_rows"], "refused"), clock=MockClock(autojump_threshold=0))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("key", [action.key for action in WRITES])
