@@ -36,14 +36,19 @@ class Asking:
             self._sock.close()
             self._sock = None
 
+    def connect(self) -> None:
+        """Connect now rather than with the first request. Raises OSError."""
+        if self._sock is None:
+            self._sock = socket.create_connection((self.address.host, self.address.port), self._timeout_s)
+
     def ask(self, data: bytes) -> Reply:
         """The answer to one request. Raises OSError, or BadAnswer."""
         return self.ask_with_head(data)[1]
 
     def ask_with_head(self, data: bytes) -> tuple[bytes, Reply]:
         """The answer with its head's bytes."""
-        if self._sock is None:
-            self._sock = socket.create_connection((self.address.host, self.address.port), self._timeout_s)
+        self.connect()
+        assert self._sock is not None
         reader, head = ReplyReader(), b""
         self._sock.sendall(data)
         while True:

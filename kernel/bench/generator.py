@@ -103,9 +103,9 @@ class Generator:
         is_over = now >= self._load.end_ns or self._left == 0
         if not is_over:
             self._intend(now)
-        elif len(self._free) == len(self._connections) and not self._backlog:
-            return False
-        elif now >= self._load.end_ns + int(GRACE_S * _NS):
+        elif (len(self._free) == len(self._connections) and not self._backlog) or now >= self._load.end_ns + int(
+            GRACE_S * _NS
+        ):
             return False
         while self._backlog and self._free:
             self._start(self._free.popleft(), self._backlog.popleft())

@@ -47,6 +47,14 @@ class Histogram:
     def mean_us(self) -> float:
         return self.sum_us / self.total if self.total else 0.0
 
+    @property
+    def variance_us2(self) -> float:
+        """The variance, to the precision of the buckets."""
+        if not self.total:
+            return 0.0
+        mean = self.mean_us
+        return sum(count * (upper_end(bucket) - mean) ** 2 for bucket, count in self.counts.items()) / self.total
+
     def percentile(self, percent: float) -> int:
         """The smallest value, at its bucket's upper end, that ``percent`` of all values do not exceed; 0 if empty."""
         wanted = max(1, -int(-self.total * percent // 100))  # ceiling

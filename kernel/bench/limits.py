@@ -26,8 +26,6 @@ RECEIVE_BYTES: Final = 256 * 1024
 # --- processes ---------------------------------------------------------------------------------------------------
 READY_S_MAX: Final = 60.0
 END_S_MAX: Final = 20.0
-# A worker answers this long after its last request at the latest.
-WORKER_S_MAX: Final = 60.0
 # How often the lanes are looked at (GET …/health), in seconds.
 SAMPLE_S: Final = 0.05
 SAMPLE_TIMEOUT_S: Final = 2.0
@@ -42,3 +40,5 @@ BUCKETS_PER_OCTAVE: Final = 128
 REPORT_BYTES_MAX: Final = 256 * 1024 * 1024
 # A change smaller than this is none, however quiet the rounds were.
 CHANGE_MIN: Final = 0.02
+# A peer may have to be installed first.
+PEER_READY_S_MAX: Final = 600.0

@@ -11,7 +11,7 @@ from kernel.bench.limits import WINDOW_S, WINDOWS_MAX
 from kernel.bench.tally import UNFINISHED, Tally
 
 # Parts of an operation: their latencies stand beside the operation's, and count in no total.
-STEPS: Final = frozenset({"preflight", "commit"})
+STEPS: Final = frozenset({"write.preflight", "write.commit"})
 # What the medians are made of: path in a round → name in the summary.
 NUMBERS: Final = {
     "throughputPerS": ("endedPerS", OK),
@@ -26,6 +26,8 @@ NUMBERS: Final = {
     "refusedP99Us": ("refusedUs", "p99"),
     "serverUsPerOperation": ("server", "usPerOperation"),
     "latenessP99Us": ("generator", "latenessP99Us"),
+    "ceilingPerS": ("generator", "ceilingPerS"),
+    "residentMiB": ("server", "residentMiB"),
     "readsBusy": ("lanes", "reads"),
     "mutationsBusy": ("lanes", "mutations"),
     "queued": ("lanes", "queued"),
@@ -62,6 +64,8 @@ def round_as_json(
         },
         "generator": {
             "processorShare": round(generator_s / duration_s, 3),
+            # What it could have given with its processor to itself: below it, a server is measured and not the load.
+            "ceilingPerS": round(operations / generator_s) if generator_s else 0,
             "latenessP99Us": tally.lateness.percentile(99),
         },
         "lanes": lanes_of(samples),

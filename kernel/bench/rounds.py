@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from kernel.bench.limits import GRACE_S, WORKER_S_MAX
+from kernel.bench.client import Asking
+from kernel.bench.idle import Idle, idle_connections
+from kernel.bench.limits import SAMPLE_TIMEOUT_S
 from kernel.bench.results import round_as_json
 from kernel.bench.sampler import Sampler, processor_s, resident_mib
 from kernel.bench.tally import Tally
@@ -40,6 +42,7 @@ class Shape:
     duration_s: float = 2.0
     seed: int = 1
     operations_max: int | None = None
+    idle: int = 0  # further connections that say nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,26 +66,38 @@ def run_round(target: Target, shape: Shape, processors: Processors) -> dict[str,
     workers = _start_workers(target, shape, processors)
     try:
         for worker in workers:
-            _hear(worker)
-        start_ns = time.perf_counter_ns() + int(_START_S * _NS)
-        measure_ns = start_ns + int(shape.warm_up_s * _NS)
-        with Sampler(target, measure_ns, measure_ns + int(shape.duration_s * _NS)) as sampler:
-            for worker in workers:
-                assert worker.stdin is not None
-                worker.stdin.write(f"{start_ns}\n")
-                worker.stdin.flush()
-            _sleep_until(measure_ns)
-            spent_s = processor_s(target.pid)
-            _sleep_until(measure_ns + int(shape.duration_s * _NS))
-            spent_s = processor_s(target.pid) - spent_s
-            told = [json.loads(_hear(worker)) for worker in workers]
+            hear(worker)
+        # The silent ones come last: past a server's bound it is they who are turned away.
+        looking = Asking(target.address, SAMPLE_TIMEOUT_S)
+        if target.is_kernel:
+            looking.connect()
+        with looking, idle_connections(target, shape.idle) as idle:
+            return _loaded(target, shape, workers, looking, idle)
     finally:
         for worker in workers:
             _end(worker)
+
+
+def _loaded(
+    target: Target, shape: Shape, workers: list[subprocess.Popen[str]], looking: Asking, idle: Idle
+) -> dict[str, Any]:
+    start_ns = time.perf_counter_ns() + int(_START_S * _NS)
+    measure_ns = start_ns + int(shape.warm_up_s * _NS)
+    end_ns = measure_ns + int(shape.duration_s * _NS)
+    with Sampler(target, looking, measure_ns, end_ns) as sampler:
+        for worker in workers:
+            assert worker.stdin is not None
+            worker.stdin.write(f"{start_ns}\n")
+            worker.stdin.flush()
+        _sleep_until(measure_ns)
+        spent_s = processor_s(target.pid)
+        _sleep_until(end_ns)
+        spent_s = processor_s(target.pid) - spent_s
+        told = [json.loads(hear(worker)) for worker in workers]
     tally = Tally()
     for one in told:
         tally.add(Tally.from_json(one))
-    return round_as_json(
+    row = round_as_json(
         tally,
         sampler.samples,
         duration_s=shape.duration_s,
@@ -91,6 +106,9 @@ def run_round(target: Target, shape: Shape, processors: Processors) -> dict[str,
         resident_mib=resident_mib(target.pid) if target.pid else 0.0,
         looks_missed=sampler.missed,
     )
+    if shape.idle:
+        row["idle"] = {"asked": idle.asked, "opened": idle.opened, "held": idle.held()}
+    return row
 
 
 def _start_workers(target: Target, shape: Shape, processors: Processors) -> list[subprocess.Popen[str]]:
@@ -113,15 +131,16 @@ def _start_workers(target: Target, shape: Shape, processors: Processors) -> list
             "operationsMax": shape.operations_max,
         }
         first += connections
-        workers.append(_start(order))
+        workers.append(start_program("kernel.bench.worker", order))
     return workers
 
 
-def _start(order: dict[str, Any]) -> subprocess.Popen[str]:
+def start_program(module: str, order: dict[str, Any]) -> subprocess.Popen[str]:
+    """A process of the generator with its order."""
     root = str(Path(__file__).resolve().parents[2])
     path = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     worker = subprocess.Popen(
-        [sys.executable, "-m", "kernel.bench.worker"],
+        [sys.executable, "-m", module],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -134,7 +153,7 @@ def _start(order: dict[str, Any]) -> subprocess.Popen[str]:
     return worker
 
 
-def _hear(worker: subprocess.Popen[str]) -> str:
+def hear(worker: subprocess.Popen[str]) -> str:
     """The worker's next line. Raises LoadFailed with its last words."""
     assert worker.stdout is not None
     line = worker.stdout.readline()
@@ -162,11 +181,3 @@ def _sleep_until(at_ns: int) -> None:
 
 def _fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in value.__dataclass_fields__}
-
-
-def scaled(shape: Shape, rate_per_s: float) -> Shape:
-    """The same load at another rate."""
-    return replace(shape, rate_per_s=rate_per_s)
-
-
-__all__ = ["GRACE_S", "WORKER_S_MAX", "LoadFailed", "Processors", "Shape", "run_round", "scaled"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kernel.bench.client import Asking
-from kernel.bench.limits import SAMPLE_S, SAMPLE_TIMEOUT_S
+from kernel.bench.limits import SAMPLE_S
 from kernel.bench.targets import Target
 from kernel.bench.wire import BadAnswer
 
@@ -26,10 +26,11 @@ _FIELDS: Final = {
 class Sampler:
     """A context manager; ``samples`` are rows of seconds since ``zero_ns`` and the counts of that moment."""
 
-    def __init__(self, target: Target, zero_ns: int, until_ns: int) -> None:
+    def __init__(self, target: Target, asking: Asking, zero_ns: int, until_ns: int) -> None:
         self.samples: list[dict[str, float]] = []
         self.missed = 0  # looks that were not answered in time
         self._target = target
+        self._asking = asking
         self._zero_ns = zero_ns
         self._until_ns = until_ns
         self._is_over = threading.Event()
@@ -50,15 +51,14 @@ class Sampler:
         wait_s = (self._zero_ns - time.perf_counter_ns()) / 1e9
         if wait_s > 0 and self._is_over.wait(wait_s):
             return
-        with Asking(self._target.address, SAMPLE_TIMEOUT_S) as asking:
-            while not self._is_over.wait(SAMPLE_S) and time.perf_counter_ns() < self._until_ns:
-                try:
-                    queue = json.loads(asking.ask(look).body)["queue"]
-                except (OSError, BadAnswer, ValueError, KeyError, TypeError):
-                    asking.close()
-                    self.missed += 1
-                    continue
-                self.samples.append(self._row(queue))
+        while not self._is_over.wait(SAMPLE_S) and time.perf_counter_ns() < self._until_ns:
+            try:
+                queue = json.loads(self._asking.ask(look).body)["queue"]
+            except (OSError, BadAnswer, ValueError, KeyError, TypeError):
+                self._asking.close()
+                self.missed += 1
+                continue
+            self.samples.append(self._row(queue))
 
     def _row(self, queue: dict[str, Any]) -> dict[str, float]:
         at = round((time.perf_counter_ns() - self._zero_ns) / 1e9, 3)

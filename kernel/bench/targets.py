@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from kernel.bench.calls import LEGACY, Address, message, outcome_of
 from kernel.bench.client import Asking
-from kernel.bench.limits import END_S_MAX, READY_S_MAX
+from kernel.bench.limits import END_S_MAX, PEER_READY_S_MAX
 from kernel.bench.workloads import Place
 
 PEERS: Final[dict[str, str]] = {
@@ -131,7 +131,7 @@ def _open_session(asking: Asking) -> str:
 
 
 def _wait_answering(target: Target, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.perf_counter() + READY_S_MAX
+    deadline = time.perf_counter() + PEER_READY_S_MAX
     while True:
         try:
             with Asking(target.address) as asking:

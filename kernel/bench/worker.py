@@ -32,14 +32,14 @@ def main() -> None:
     # The load is known only once the start is; connections are opened before that.
     generator = Generator(address.host, address.port, [work.begin for work in works], time.perf_counter_ns)
     generator.connect()
-    _say("ready")
+    say("ready")
     start_ns = int(sys.stdin.readline())
     spent = os.times()
     tally = generator.run(load_of(order, start_ns))
     used = os.times()
     told = tally.as_json()
     told["processorS"] = used.user - spent.user + used.system - spent.system
-    _say(json.dumps(told))
+    say(json.dumps(told))
 
 
 def load_of(order: dict[str, Any], start_ns: int) -> Load:
@@ -65,7 +65,8 @@ def pin(processor: int | None) -> None:
         os.sched_setaffinity(0, {processor})
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """One line to who has given the order."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
 

@@ -94,15 +94,20 @@ def _preflight_and_commit(work: Work) -> Operation:
     """A safe write as a careful client makes it: preflight, then the write with what it was told."""
     text = f"written by connection {work.connection}, number {work.number}"
     write = {"action": "update", "id": work.own_block(), "dataType": "markdown", "data": text}
-    told = yield Step(work.address.tool("block", {**write, "validateOnly": True}), "preflight")
+    told = yield Step(work.address.tool("block", {**write, "validateOnly": True}), "write.preflight")
     outcome = FAILED if told is None else outcome_of(told)
     if told is None or outcome != OK:
         return outcome
     answer = structured(told)
     name = answer["preconditionField"]
     credentials = {"requestId": answer["requestId"], name: answer[name]}
-    done = yield Step(work.address.tool("block", {**write, **credentials}), "commit")
+    done = yield Step(work.address.tool("block", {**write, **credentials}), "write.commit")
     return FAILED if done is None else outcome_of(done)
+
+
+def _preflight(work: Work) -> tuple[str, Operation]:
+    write = {"action": "update", "id": work.own_block(), "dataType": "markdown", "data": f"text {work.number}"}
+    return "preflight", _one(Step(work.address.tool("block", {**write, "validateOnly": True})))
 
 
 def _storm(work: Work) -> tuple[str, Operation]:
@@ -144,6 +149,7 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "fulltext": Workload("A full-text search, 16 hits a page.", _fulltext),
     "mixed": Workload("Nine reads to one safe write.", _mixed),
     "writes": Workload("Safe writes: preflight, then commit; each connection writes its own block.", _safe_write),
+    "preflights": Workload("Preflights alone: one visit to the mutation lane each.", _preflight),
     "cancels": Workload(
         "A cancel storm: every second read is abandoned by its client while the notes take 10 ms.",
         _storm,
