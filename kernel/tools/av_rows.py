@@ -74,6 +74,14 @@ def rows_confirm(context: ToolContext, arguments: Arguments) -> Callable[[Outcom
     return confirm
 
 
+async def _guard_sources(context: ToolContext, arguments: Arguments) -> None:
+    """The blocks of new rows may be read. Without strict mode an unknown one is left to the host, and to the read-back."""
+    blocks: list[str] = arguments.get("blockIDs") or []
+    if not context.configuration.is_strict:
+        blocks = [block for block in blocks if await context.call("/api/block/checkBlockExist", id=block)]
+    await on_block(Level.READ, "blockIDs")(context, {"blockIDs": blocks})
+
+
 async def _rows_missing(context: ToolContext, av_id: str, blocks: Sequence[str]) -> ToolError:
     found = await database(context, av_id)
     unresolved = [block for block in blocks if row_of_source(found, block) is None]
@@ -82,6 +90,8 @@ async def _rows_missing(context: ToolContext, av_id: str, blocks: Sequence[str])
         "add_rows", av_id, "The new rows do not show in the database.", rows=rows, unresolvedBlockIDs=unresolved
     )
     error.details |= {"reason": "row_id_sync_timeout", "avID": av_id, "rows": rows, "unresolvedBlockIDs": unresolved}
+    if blocks:
+        error.details["blockIDs"] = list(blocks)
     return error
 
 
@@ -200,13 +210,15 @@ def _checked(found: Mapping[str, Any], wanted: Mapping[tuple[str, str], Any]) ->
 
 
 async def _guard_cells(context: ToolContext, arguments: Arguments) -> None:
-    """Rows and columns are there and take such a value: the host would store it under any id."""
+    """Rows are there; for a strict write columns too, and take such a value: the host would store it under any id."""
     await _WRITE(context, arguments)
     found = await database(context, arguments["avID"])
     rows = row_ids(found)
     for cell in arguments.get("cells") or [arguments]:
         if cell["rowID"] not in rows:
             raise _wrong_row(arguments["avID"], found, cell["rowID"])
+        if not context.configuration.is_strict:
+            continue
         key = key_of(found, cell["columnID"])
         if key is None:
             raise _wrong_cell("column_not_found", f"There is no column {cell['columnID']}.", arguments["avID"], cell)
@@ -292,6 +304,16 @@ async def duplicate_rows(context: ToolContext, arguments: Arguments) -> Written:
     return Written(payload, refresh_of(shown), changed=True)
 
 
+async def rename(context: ToolContext, arguments: Arguments) -> Written:
+    av_id, name = arguments["avID"], arguments["name"]
+    shown = await carrier(context, av_id, arguments.get("blockID"))
+    await change(context, shown, {"action": "setAttrViewName", "id": av_id, "data": name})
+    if await shows(context, av_id, lambda found: found.get("name") == name) is None:
+        raise pending("rename", av_id, "The database does not show its new name.", name=name)
+    payload = {"success": True, "action": "rename", "avID": av_id, "name": name}
+    return Written(payload, refresh_of(shown))
+
+
 async def duplicate(context: ToolContext, arguments: Arguments) -> Written:
     from kernel.tools.av import database_dom
 
@@ -331,12 +353,13 @@ def duplicate_confirms(context: ToolContext, arguments: Arguments) -> Any:
 _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "av.add_rows": Handling(add_rows, both(_WRITE, on_block(Level.READ, "blockIDs")), confirms=rows_confirm),
+    "av.add_rows": Handling(add_rows, both(_WRITE, _guard_sources), confirms=rows_confirm),
     "av.remove_rows": Handling(remove_rows, _guard_rows),
     "av.add_column": Handling(add_column, _WRITE),
     "av.remove_column": Handling(remove_column, _WRITE),
     "av.set_cells": Handling(set_cells, _guard_cells),
     "av.set_column_options": Handling(set_column_options, _WRITE),
     "av.duplicate_rows": Handling(duplicate_rows, _guard_rows, confirms=rows_confirm),
+    "av.rename": Handling(rename, _WRITE),
     "av.duplicate": Handling(duplicate, both(_WRITE, on_block(Level.WRITE, "previousID")), confirms=duplicate_confirms),
 }

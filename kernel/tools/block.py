@@ -200,7 +200,17 @@ def _by_document(blocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 async def _guard_insert(context: ToolContext, arguments: Arguments) -> None:
+    """Where it goes may be written to. Without strict mode a block without a place is left to the host, which drops it."""
     places = [arguments, *arguments.get("blocks", ())]
+    if context.configuration.is_strict and not any(
+        place.get(name) for place in places for name in block_content.ANCHORS
+    ):
+        raise ToolError(
+            "validation_error",
+            "Say where: nextID, previousID or parentID.",
+            fields=[{"path": "previousID", "message": "Say where: nextID, previousID or parentID."}],
+            hint='block(action="help", topic="insert") shows what it takes.',
+        )
     for place in places:
         for name in block_content.ANCHORS:
             if place.get(name):

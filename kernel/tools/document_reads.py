@@ -29,23 +29,19 @@ async def lookup(context: ToolContext, arguments: Arguments) -> Any:
     elif stored := arguments.get("path"):
         notebook, path = arguments["notebook"], stored
         human = await context.call("/api/filetree/getHPathByPath", notebook=notebook, path=stored)
-        block_id = stored.rsplit("/", 1)[-1].removesuffix(".sy")
-        ids = {"id": block_id} if "id" in include else {}
+        ids = {"id": stored.rsplit("/", 1)[-1].removesuffix(".sy")} if "id" in include else {}
     else:
         notebook, human = arguments["notebook"], arguments["hpath"]
         found = await context.call("/api/filetree/getIDsByHPath", notebook=notebook, path=human) or []
         ids = {"id": found[0]} if "id" in include and found else {}
         if "ids" in include:
             ids["ids"] = found
-        block_id = found[0] if found else ""
-        path = (await context.call("/api/filetree/getPathByID", id=block_id))["path"] if found else None
-    payload: dict[str, Any] = {
+        path = (await context.call("/api/filetree/getPathByID", id=found[0]))["path"] if found else None
+    # ``docInfo`` may be asked for and adds nothing: a document's facts are block.docs_info's to tell.
+    return {
         "humanPath": {"notebookName": await context.notebook_name(notebook), "hPath": human},
         "idPath": {**ids, "notebook": notebook, **({"path": path} if path else {})},
     }
-    if "docInfo" in include and block_id:
-        payload["docInfo"] = await context.call("/api/block/getDocInfo", id=block_id)
-    return payload
 
 
 async def _hpath_of(context: ToolContext, block_id: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from kernel.errors import ToolError
+from kernel.host.base import HostApiError
 from kernel.host.limits import IMAGE_BYTES_EXTRA
 from kernel.host.scoped import ScopedHost
 from kernel.safety.intent import Observation, Outcome
@@ -119,7 +120,11 @@ async def export_resources(context: ToolContext, arguments: Arguments) -> Writte
     paths: list[str] = arguments["paths"]
     if not paths:
         raise refusal("paths must name at least one file or folder.", "invalid_arguments")
-    data = dict(await context.call("/api/export/exportResources", paths=paths, name=arguments.get("name")) or {})
+    try:
+        data = dict(await context.call("/api/export/exportResources", paths=paths, name=arguments.get("name")) or {})
+    except HostApiError as error:
+        # What cannot be packed is told as this action's own refusal, as for an empty list.
+        raise refusal(error.message.strip(), "api_error", hint="Name files and folders of the workspace.") from error
     path = str(data.get("path") or "")
     where = path if path.startswith("/") else f"/{path}"
     payload: dict[str, Any] = {**data, "transport": "kernel"}
@@ -274,13 +279,15 @@ async def delete_asset(context: ToolContext, arguments: Arguments) -> Written:
 
 
 def _guard_asset(argument: str) -> Guard:
-    """An asset that is there. The host takes whatever the path names, inside its workspace or not."""
+    """An asset, and for a strict write one that is there. The host takes whatever the path names, in its workspace or not."""
 
     async def guard(context: ToolContext, arguments: Arguments) -> None:
         named = arguments[argument]
         path = unquote(named).removeprefix("/").removeprefix("data/")
         if not path.startswith("assets/") or ".." in path.split("/") or path == "assets/":
             raise refusal(f"{named} is no asset.", "path_not_in_workspace", reason="path_not_in_workspace")
+        if not context.configuration.is_strict:
+            return
         for one in dict.fromkeys((path, named.removeprefix("/").removeprefix("data/"))):
             if await context.host.read_file(f"/data/{one}") is not None:
                 return

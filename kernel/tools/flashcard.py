@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 from uuid import UUID
 
+from kernel.errors import ToolError
 from kernel.host.base import HostApiError
 from kernel.safety.intent import Outcome
 from kernel.tools.candidates import Candidates
@@ -133,6 +134,13 @@ async def create_card(context: ToolContext, arguments: Arguments) -> Written:
     deck = arguments["deckID"] or BUILTIN_DECK
     ids: list[str] = arguments["blockIDs"]
     result = await context.call("/api/riff/addRiffCards", deckID=deck, blockIDs=ids)
+    if not context.configuration.is_strict and not await _have_cards(context, deck, ids):
+        raise ToolError(
+            "readback_mismatch",
+            f"Not every block shows its new card in deck {deck}.",
+            type="internal_error",
+            hint="The host takes unknown blocks and decks without a word: look them up first.",
+        )
     payload = {
         "action": "create_card",
         "deckID": arguments["deckID"],
@@ -144,22 +152,29 @@ async def create_card(context: ToolContext, arguments: Arguments) -> Written:
 
 
 def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
-    """Every block names the deck. The host's own list of cards goes through its index, the attribute is in the tree."""
-    ids: list[str] = arguments["blockIDs"]
+    """Every block names the deck."""
 
     async def confirm(outcome: Outcome) -> bool:
-        deck = outcome.payload["effectiveDeckID"]
-        found = await context.call("/api/attr/batchGetBlockAttrs", ids=ids) or {}
-        return all(deck in str((found.get(one) or {}).get(_DECKS) or "").split(",") for one in ids)
+        return await _have_cards(context, outcome.payload["effectiveDeckID"], arguments["blockIDs"])
 
     return confirm
 
 
+async def _have_cards(context: ToolContext, deck: str, ids: Sequence[str]) -> bool:
+    """The host's own list of cards goes through its index; the attribute is in the tree."""
+    found = await context.call("/api/attr/batchGetBlockAttrs", ids=ids) or {}
+    return all(deck in str((found.get(one) or {}).get(_DECKS) or "").split(",") for one in ids)
+
+
 async def _guard_create(context: ToolContext, arguments: Arguments) -> None:
-    """The host takes unknown blocks and unknown decks without a word: ask before."""
+    """Its blocks may be written to. The host takes unknown decks and blocks without a word: the deck is asked for before,
+    a block for a strict write only."""
     ids: Sequence[str] = arguments["blockIDs"]
+    is_strict = context.configuration.is_strict
     for block_id in ids:
         if not await context.call("/api/block/checkBlockExist", id=block_id):
+            if not is_strict:
+                continue
             raise refusal(f"There is no block {block_id}.", "block_not_found", hint="Look the block up first.")
         await context.require_block(block_id, Level.WRITE)
     deck = arguments["deckID"]
@@ -182,17 +197,22 @@ async def remove_card(context: ToolContext, arguments: Arguments) -> Written:
 
 
 async def _guard_remove(context: ToolContext, arguments: Arguments) -> None:
-    """Cards of blocks that are gone may be removed; cards of blocks that are there need the right to. No card at all is
-    nothing to remove."""
+    """Cards of blocks that are gone may be removed; cards of blocks that are there need the right to."""
+    if context.configuration.is_strict:
+        await _require_card(context, arguments)
+    for block_id in arguments["blockIDs"]:
+        if await context.call("/api/block/checkBlockExist", id=block_id):
+            await context.require_block(block_id, Level.DELETE)
+
+
+async def _require_card(context: ToolContext, arguments: Arguments) -> None:
+    """A strict write changes something: no card at all is nothing to remove."""
     found = await context.call("/api/riff/getRiffCardsByBlockIDs", blockIDs=arguments["blockIDs"]) or {}
     deck = arguments["deckID"] or BUILTIN_DECK
     attributes = await context.call("/api/attr/batchGetBlockAttrs", ids=arguments["blockIDs"]) or {}
     has_card = any(row.get("riffCardID") for row in found.get("blocks") or [])
     if not has_card and not any(deck in str(one.get(_DECKS) or "") for one in attributes.values()):
         raise refusal(f"None of these blocks has a card in deck {deck}.", "not_found", hint="List the cards.")
-    for block_id in arguments["blockIDs"]:
-        if await context.call("/api/block/checkBlockExist", id=block_id):
-            await context.require_block(block_id, Level.DELETE)
 
 
 async def _guard_list(context: ToolContext, arguments: Arguments) -> None:

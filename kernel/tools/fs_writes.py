@@ -27,7 +27,7 @@ async def write(context: ToolContext, arguments: Arguments) -> Written:
     shown = normalised(arguments["path"])
     if shown in VIRTUAL_PATHS:
         return await fs_virtual.write(context, shown, arguments["markdown"])
-    there = await _existing(context, shown)
+    there = await _existing(context, shown, may_repeat=_may_repeat(context, arguments))
     if there is None:
         return await _create(context, await new_place(context, shown), arguments["markdown"])
     if not arguments.get("overwrite"):
@@ -61,12 +61,17 @@ def write_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outc
     return confirm
 
 
-async def _existing(context: ToolContext, shown: str) -> Place | None:
+def _may_repeat(context: ToolContext, arguments: Arguments) -> bool:
+    """Without strict mode a name that several documents have already gets one more of them, as document.create makes it."""
+    return not (arguments.get("overwrite") or context.configuration.is_strict)
+
+
+async def _existing(context: ToolContext, shown: str, *, may_repeat: bool = False) -> Place | None:
     """The document at a path, or None. A notebook or the root is no place for text."""
     try:
         place = await resolve(context, shown)
     except ToolError as error:
-        if error.code == "not_found":
+        if error.code == "not_found" or (error.code == "ambiguous_path" and may_repeat):
             return None
         raise
     return await document(context, shown, Level.WRITE) if place.kind == "document" else None
@@ -268,7 +273,7 @@ async def _guard_write(context: ToolContext, arguments: Arguments) -> None:
     shown = normalised(arguments["path"])
     if shown in VIRTUAL_PATHS:
         fs_virtual.writable(shown)
-    elif await _existing(context, shown) is None:
+    elif await _existing(context, shown, may_repeat=_may_repeat(context, arguments)) is None:
         target = await new_place(context, shown)
         context.permissions.require(target.notebook, Level.WRITE, name=target.parent.notebook_name)
 

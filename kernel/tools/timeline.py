@@ -16,6 +16,7 @@ from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_b
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
 from kernel.tools.timeline_diff import Change, blocks_of, changes, statistics
+from kernel.tools.timeline_recent import compare_recent
 
 PREFIX: Final = "sisyphustimeline"
 ATTRIBUTE: Final = "custom-sisyphus-timeline"
@@ -261,6 +262,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "timeline.list_nodes": Handling(list_nodes, _guard_list),
     "timeline.create_node": Handling(create_node, _guard_create, confirms=create_confirms),
     "timeline.compare_node": Handling(compare_node, on_block(Level.READ, "documentId")),
+    "timeline.compare_recent": Handling(compare_recent, on_block(Level.READ, "documentId")),
     "timeline.delete_node": Handling(delete_node, _guard_delete),
     "timeline.rollback_document": Handling(rollback_document, on_block(Level.DELETE, "documentId")),
     "timeline.rollback_block": Handling(rollback_block, on_block(Level.DELETE, "documentId")),

@@ -106,7 +106,15 @@ def list_documents(
         values = read_sort(workspace, box)
         for listed in found:
             listed.sort = values.get(listed.id, 0)
+        _later_ones_first(workspace, found)
     return _sorted(found, order)
+
+
+def _later_ones_first(workspace: Workspace, found: list[ListedDocument]) -> None:
+    """Ids tell seconds; of documents of one second this run knows which came later."""
+    if len({one.id[:14] for one in found}) < len(found):
+        made = {document_id: place for place, document_id in enumerate(workspace.blocks.documents)}
+        found.sort(key=lambda one: made.get(one.id, -1), reverse=True)
 
 
 def _below(workspace: Workspace, box: str, path: str, shows_hidden: bool) -> list[ListedDocument]:
@@ -164,7 +172,7 @@ def _sorted(found: list[ListedDocument], order: int) -> list[ListedDocument]:
         by_name = cmp_to_key(compare_names)
         return sorted(found, key=lambda one: by_name(one.attribute("title")), reverse=is_descending)
     if order == SORT_CUSTOM:
-        newest_first = sorted(found, key=lambda one: one.id[:14], reverse=True)
+        newest_first = sorted(found, key=lambda one: -int(one.id[:14]))
         return sorted(newest_first, key=lambda one: one.sort)
     keys: dict[int, Any] = {
         1: lambda one: one.updated,

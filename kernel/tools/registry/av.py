@@ -14,7 +14,8 @@ _AV: Final = "avID text; ~id text"
 _VIEW: Final = "avID* text+; blockID* text+; viewID* text+; ~id text"
 _CARRIER: Final = "avID* id; blockID* id"
 _ALIAS: Final = {"id": "avID"}
-_NEEDS_AV: Final = any_of("avID", path="avID", message="Required.")
+# The reads knew the database as ``id`` first, and still name it so where it is missing.
+_NEEDS_AV: Final = any_of("avID", path="id", message="Required: the database, as avID or by its old name id.")
 _CELL_FIELDS: Final = tuple(CELL["properties"])
 
 
@@ -139,6 +140,7 @@ def _add_cells(av: ToolTable) -> None:
         is_dangerous=True,
         **common,
     )
+    av.add("rename", STATE, "Rename a database.", f"{avid}; name* text+; blockID text", **common)
     av.add("duplicate", STATE, "Copy a database as a new block.", f"{avid}; blockID text; previousID text", **common)
     av.add(
         "get_primary_key_values",

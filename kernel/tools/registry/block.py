@@ -15,16 +15,10 @@ _ANCHORS: Final = ("nextID", "previousID", "parentID")
 _INSERTED: Final = "dataType* markdown|dom; data* text; nextID text; previousID text; parentID text"
 
 
-def _every_insert_has_an_anchor(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+def _every_block_of_a_batch_has_an_anchor(arguments: Mapping[str, Any]) -> Iterator[Problem]:
     if any(given(arguments, name) for name in _ANCHORS):
         return
-    blocks = arguments.get("blocks")
-    if blocks is None:
-        if arguments.get("data") is None:
-            return  # said already: neither one block nor a batch
-        yield Problem("previousID", "Say where: nextID, previousID or parentID.")
-        return
-    for index, block in enumerate(blocks):
+    for index, block in enumerate(arguments.get("blocks") or []):
         if not any(given(block, name) for name in _ANCHORS):
             yield Problem(f"blocks[{index}].previousID", "Say where: nextID, previousID or parentID.")
 
@@ -55,7 +49,7 @@ def _add_writes(block: ToolTable) -> None:
         tier="basic",
         rules=(
             single_or_batch("blocks", ("dataType", "data"), ("dataType", "data")),
-            _every_insert_has_an_anchor,
+            _every_block_of_a_batch_has_an_anchor,
         ),
         call_form="dataType+data+(nextID | previousID | parentID) | blocks",
         notes=("An anchor inside a batch item overrides the one at top level.",),

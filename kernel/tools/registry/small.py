@@ -59,6 +59,12 @@ def _timeline() -> Tool:
         "documentId* text; tag* text+; page int 1.. = 1; pageSize int 1..100 = 20; includeUnchanged bool = false",
         tier="basic",
     )
+    timeline.add(
+        "compare_recent",
+        READ,
+        "Compare a document with the newest copy in the history.",
+        "documentId* text; page int 1.. = 1; pageSize int 1..100 = 20",
+    )
     off: dict[str, Any] = {"is_dangerous": True, "is_on": False}
     timeline.add(
         "delete_node", STATE, "Forget a point of history; its snapshot stays.", "tag* text+; documentId text", **off
