@@ -50,3 +50,8 @@ TOOL_FILE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 # Records up to this size are written by the event loop itself while no sync is under way.
 RECORDS_INLINE_BYTES_MAX: Final = 64 * 1024
+# Steps of SQLite's machine that a light statement may take on the loop, once or twice so many; then it goes to a thread.
+LIGHT_STEPS: Final = 2_000
+# Searches run on the loop as long as the workspace holds no more blocks, and no more bytes in its documents.
+LIGHT_SEARCH_BLOCKS_MAX: Final = 1_000
+LIGHT_SEARCH_BYTES_MAX: Final = 512 * 1024

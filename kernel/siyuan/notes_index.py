@@ -11,11 +11,13 @@ import itertools
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import apsw
 import trio
 
+from kernel.siyuan.limits import LIGHT_SEARCH_BLOCKS_MAX, LIGHT_SEARCH_BYTES_MAX, LIGHT_STEPS
 from kernel.workspace.files import StorageError
 from kernel.workspace.index.limits import TEXTS_PER_STEP
 from kernel.workspace.index.rows import Surroundings, Target
@@ -161,20 +163,58 @@ async def searchable_index(kernel: SiyuanKernel) -> Index:
     return index
 
 
-async def read_in_thread(kernel: SiyuanKernel, work: Callable[[apsw.Connection], Any], *, with_texts: bool) -> Any:
-    """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date."""
+async def read_in_thread(
+    kernel: SiyuanKernel, work: Callable[[apsw.Connection], T], *, with_texts: bool, is_light: bool = False
+) -> T:
+    """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date.
+
+    Light work (no step of it takes long) is tried on the loop first, where it may take a few steps: a thread costs more.
+    """
     index = await (searchable_index(kernel) if with_texts else settled_index(kernel))
     reader = index.take_reader()
-    run: Runner[Any] | None = kernel.state.get("statement_runner")
+    run: Runner[T] | None = kernel.state.get("statement_runner")
     try:
         if run is not None:
             return await run(lambda: work(reader))
+        if is_light and (answer := _tried(work, reader)) is not None:
+            return answer[0]
         # Who waits for a statement may go away, and the kernel may stop: the statement ends then, however long it is.
         reader.set_progress_handler(_stop_when_cancelled, _STEPS_BETWEEN_CHECKS)
         return await trio.to_thread.run_sync(work, reader)
     finally:
         reader.set_progress_handler(None)
         index.give_back(reader)
+
+
+def is_small(kernel: SiyuanKernel) -> bool:
+    """Whether a search through everything is light work."""
+    documents = kernel.workspace.blocks.documents
+    if len(documents) > LIGHT_SEARCH_BLOCKS_MAX or sum(map(_size, documents.values())) > LIGHT_SEARCH_BYTES_MAX:
+        return False
+    return sum(len(entry.block_ids) for entry in documents.values()) <= LIGHT_SEARCH_BLOCKS_MAX
+
+
+_size = attrgetter("size")
+
+
+def _tried(work: Callable[[apsw.Connection], T], reader: apsw.Connection) -> tuple[T] | None:
+    """What ``work`` gives, None when it takes too many steps (its answer, cut short by that, counts for nothing)."""
+    calls = 0
+
+    def stop() -> bool:
+        # SQLite counts the steps of a statement it knows on from its last run: the first call may come at once.
+        nonlocal calls
+        calls += 1
+        return calls > 1
+
+    reader.set_progress_handler(stop, LIGHT_STEPS)
+    try:
+        answer = work(reader)
+    except Exception:
+        if calls > 1:
+            return None
+        raise
+    return (answer,) if calls < 2 else None
 
 
 def _stop_when_cancelled() -> bool:

@@ -15,6 +15,7 @@ from kernel.workspace.index.schema import BLOCK_COLUMNS
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
 from kernel.workspace.names import without_invisible
 from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
+from kernel.workspace.snippets import SNIPPET_TOKENS, is_shown_whole, with_marks
 
 KEYWORD, QUERY_SYNTAX, SQL, REGEX = 0, 1, 2, 3
 _TABLE: Final = "blocks_fts"
@@ -154,7 +155,7 @@ def search(
         if query.method == QUERY_SYNTAX:
             return _by_fts(connection, text, text, query, settings, chosen)
         if len(text.strip().split(" ")) < 2:
-            return _by_fts(connection, text, quoted_query(text), query, settings, chosen)
+            return _by_fts(connection, text, quoted_query(text), query, settings, chosen, phrase=text)
         return _by_document(connection, text, query, settings, chosen)
     except apsw.Error:
         words = text.strip().split(" ")
@@ -163,18 +164,30 @@ def search(
 
 # --- the four ways --------------------------------------------------------------------------------------------
 def _by_fts(
-    connection: apsw.Connection, text: str, match: str, query: SearchQuery, settings: SearchSettings, chosen: _Filter
+    connection: apsw.Connection,
+    text: str,
+    match: str,
+    query: SearchQuery,
+    settings: SearchSettings,
+    chosen: _Filter,
+    *,
+    phrase: str = "",
 ) -> Found:
+    """``phrase``: what ``match`` looks for, where it is just that."""
     columns = "{" + " ".join(settings.columns) + "}"
     expression = f"{columns}:({match})"
     where = f"({_TABLE} MATCH ?) AND {chosen.condition}"
     order, order_values = _order(text, query.method, query.order_by)
     offset = (query.page - 1) * query.page_size
-    rows = _rows(
-        connection,
-        f"SELECT {_snippets(512)} FROM {_TABLE} WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}",
-        (expression, *chosen.values, *order_values),
-    )
+    limited = f"FROM {_TABLE} WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}"
+    values = (expression, *chosen.values, *order_values)
+    rows = _rows(connection, f"SELECT {BLOCK_COLUMNS} {limited}", values) if phrase else []
+    if rows and all(map(is_shown_whole, rows)):
+        rows = [with_marks(row, phrase, settings.columns) for row in rows]
+    elif rows or not phrase:
+        rows = _rows(connection, f"SELECT {_snippets(512)} {limited}", values)
+    if not offset and len(rows) < query.page_size:
+        return Found(rows, len(rows), len({row.root_id for row in rows}))
     blocks, roots = _one(connection, f"{_COUNT} {_TABLE} WHERE {where}", (expression, *chosen.values))
     return Found(rows, blocks, roots)
 
@@ -314,8 +327,8 @@ def _snippets(tokens: int) -> str:
     marks = f"'{HIT_LEFT}', '{HIT_RIGHT}', '...'"
     shown = []
     for number, column in enumerate(BLOCK_COLUMNS.split(", ")):
-        if column in ("hpath", "name", "alias", "memo", "tag", "content"):
-            size = 64 if column == "tag" else tokens
+        if column in SNIPPET_TOKENS:
+            size = min(tokens, SNIPPET_TOKENS[column])
             shown.append(f"snippet({_TABLE}, {number}, {marks}, {size}) AS {column}")
         else:
             shown.append(column)

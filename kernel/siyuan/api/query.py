@@ -24,7 +24,10 @@ async def sql(call: Call) -> Any:
         statements.check(statement, mode)
         limit = int(call.kernel.workspace.conf.section("search").get("limit", statements.ROWS_DEFAULT))
         return await read_in_thread(
-            call.kernel, partial(_run, statement, mode, limit), with_texts="_fts" in statement.lower()
+            call.kernel,
+            partial(_run, statement, mode, limit),
+            with_texts="_fts" in statement.lower(),
+            is_light=statements.is_light(statement),
         )
     except statements.StatementRefused as error:
         raise ApiError(str(error)) from error

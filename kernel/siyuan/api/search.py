@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError, Panic
-from kernel.siyuan.notes_index import read_in_thread, settled_index
+from kernel.siyuan.notes_index import is_small, read_in_thread, settled_index
 from kernel.workspace.block_json import block_json, with_notebook_name, without_own_title
 from kernel.workspace.documents import keep_version, rename_document
 from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
@@ -86,10 +86,13 @@ async def full_text_search_in(call: Call, boxes: tuple[str, ...], paths: tuple[s
 
 
 async def find(call: Call, query: SearchQuery) -> Found:
-    """Run a search on a reader, off the loop."""
+    """Run a search on a reader, off the loop unless there is little to look through."""
     settings, hidden = settings_of(call.kernel), hidden_roots(call.kernel.workspace)
     found = await read_in_thread(
-        call.kernel, lambda reader: search(reader, query, settings, hidden), with_texts=query.method != REGEX
+        call.kernel,
+        lambda reader: search(reader, query, settings, hidden),
+        with_texts=query.method != REGEX,
+        is_light=query.method in (KEYWORD, QUERY_SYNTAX) and is_small(call.kernel),
     )
     assert isinstance(found, Found)
     return found

@@ -24,6 +24,8 @@ _READING_PRAGMA: Final = re.compile(
     r"foreign_key_list)\s*\(.*\)|(?!incremental_vacuum|optimize|wal_checkpoint|shrink_memory)\w+)\s*;?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+# Functions, subqueries, patterns, virtual tables: one step of SQLite's machine may do much, or its steps hide in others.
+_HEAVY: Final = re.compile(r"\(|_fts|\b(?:like|glob|regexp|match)\b", re.IGNORECASE)
 ROWS_DEFAULT: Final = 64  # rows of a statement without LIMIT, unless conf.search.limit says otherwise
 STEP_ERRORS: Final = (apsw.Error,)
 Row = dict[str, Any]
@@ -99,6 +101,11 @@ def first_word(statement: str) -> str:
     tail = _TAIL.match(statement)
     found = re.match(r"[^\W\d_]+", statement[tail.end() if tail else 0 :])
     return found.group().upper() if found else ""
+
+
+def is_light(statement: str) -> bool:
+    """Whether no step of the statement takes long; how many there are is another matter."""
+    return _HEAVY.search(statement) is None and first_word(statement) == "SELECT"
 
 
 def run(reader: apsw.Connection, statement: str, mode: str, limit: int) -> list[Row] | None:
