@@ -124,6 +124,8 @@ def _words(told: dict[str, Any]) -> str:
     ended, latency = told["endedPerS"], told["latencyUs"]
     words = f"{ended.get('ok', 0):9.1f}/s  p50 {latency['p50'] / 1000:8.2f} ms  p99 {latency['p99'] / 1000:8.2f} ms"
     words += "".join(f"  {name} {rate:.1f}/s" for name, rate in ended.items() if name != "ok" and rate)
+    if told["unfinished"]:
+        words += f"  {told['unfinished']} unfinished"
     if "idle" in told:
         words += f"  idle held {told['idle']['held']} of {told['idle']['asked']}"
     return words
