@@ -33,10 +33,31 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
+# Where the context keeps the words as they were given.
+_WORDS: Final = "kernel.cli.words"
 
 
 class Commands(click.Group):
     """The top level. A tool's name is a command too: ``siyuan fs read`` is ``siyuan call fs read`` (decision 48)."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        words = list(args)
+        try:
+            context = super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            _tell_as_json(error, words)
+            raise
+        context.meta[_WORDS] = words
+        return context
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            _tell_as_json(error, ctx.meta[_WORDS])
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -69,6 +90,18 @@ class Commands(click.Group):
 
         with formatter.section("Tools (TOOL ACTION is short for call TOOL ACTION)"):
             formatter.write_dl([(tool.name, tool.summary) for tool in TOOLS.values()])
+
+
+def _tell_as_json(error: click.UsageError, words: list[str]) -> None:
+    """The JSON line of a call that was never made: who asks for JSON reads standard output, whatever goes wrong."""
+    is_call = bool(words) and (words[0] not in COMMANDS or words[0] == "call")
+    flags = words[: words.index("--")] if "--" in words else words
+    if not is_call or "--json" not in flags:
+        return
+    from kernel.cli.showing import print_json
+    from kernel.errors import ToolError
+
+    print_json(ToolError("invalid_arguments", error.format_message()).payload())
 
 
 @click.group(cls=Commands, context_settings=CONTEXT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import socket
 import sqlite3
 import stat
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from kernel.cli.place import default_workspace
 from kernel.safety import ledger_reading
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
@@ -62,13 +64,18 @@ def findings(workspace: Path) -> Iterator[Finding]:
 
 def _place(workspace: Path) -> Finding:
     if not workspace.is_dir():
-        advice = f"start a kernel on it: sisyphus-kernel serve --workspace {workspace}"
+        advice = f"start a kernel on it: sisyphus-kernel serve{_on(workspace)}"
         return Finding("workspace", Verdict.FAIL, f"{workspace} is no folder", advice)
     if not os.access(workspace, os.R_OK | os.W_OK | os.X_OK):
         return Finding("workspace", Verdict.FAIL, f"{workspace} cannot be written", "change its owner or its mode")
     if not (workspace / "data").is_dir():
         return Finding("workspace", Verdict.WARN, f"{workspace} holds no notes yet", "the first start makes them")
     return Finding("workspace", Verdict.OK, str(workspace))
+
+
+def _on(workspace: Path) -> str:
+    """What ``serve`` needs to be told to serve this workspace and no other."""
+    return "" if workspace == default_workspace() else f" --workspace {shlex.quote(str(workspace))}"
 
 
 def _disk(workspace: Path) -> Iterator[Finding]:
@@ -90,7 +97,8 @@ def _lock(workspace: Path) -> Iterator[Finding]:
             words = "another SiYuan kernel holds the workspace, and no coordinator of ours runs on it"
             yield Finding("coordinator", Verdict.WARN, words, "speak to that kernel with --url, or stop it")
         else:
-            yield Finding("coordinator", Verdict.WARN, "no kernel runs on it", "start one: sisyphus-kernel serve")
+            advice = f"start one: sisyphus-kernel serve{_on(workspace)}"
+            yield Finding("coordinator", Verdict.WARN, "no kernel runs on it", advice)
         return
     owner = read_owner(lock)
     if owner is None or not owner.url:

@@ -4,6 +4,7 @@ but the files that a value names."""
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,6 +53,13 @@ class TextValue(_Type):
         return text
 
 
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is not a number that JSON can hold")
+    return number
+
+
 class JsonValue(TextValue):
     """JSON: inline, ``@file``, or ``-``."""
 
@@ -60,9 +68,16 @@ class JsonValue(TextValue):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         text = super().convert(value, param, ctx)
         try:
-            return json.loads(text)
+            found = json.loads(text, parse_float=_finite, parse_constant=_finite)
+            # An escaped half of a pair is no text that could be sent.
+            json.dumps(found, ensure_ascii=False).encode("utf-8")
+        except UnicodeError:
+            self.fail("it is not JSON: it holds half of a surrogate pair", param, ctx)
         except ValueError as error:
             self.fail(f"it is not JSON: {error}", param, ctx)
+        except RecursionError:
+            self.fail("it is not JSON: it is nested too deeply", param, ctx)
+        return found
 
 
 class NumberValue(_Type):
@@ -72,6 +87,8 @@ class NumberValue(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number: float = click.FLOAT.convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a number that JSON can hold", param, ctx)
         return int(number) if number.is_integer() else number
 
 

@@ -67,6 +67,30 @@ def test_a_failure_is_told_with_its_code(kernel: Kernel, words: tuple[str, ...],
     assert result.stderr.startswith(f"{code}: ")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("fs", "ls", "--json"),
+        ("fs", "nope", "--json"),
+        ("call", "nope", "x", "--json"),
+        ("nope", "--json"),
+        ("fs", "tree", "/", "--max-depth", "x", "--json"),
+        ("fs", "ls", "/", "--json", "--url", "http://127.0.0.1:1", "--workspace", "x"),
+    ],
+)
+def test_whoever_asks_for_json_gets_it_for_wrong_arguments_too(words: tuple[str, ...]) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["code"] == "invalid_arguments"
+    assert "Error: " in result.stderr
+
+
+@pytest.mark.parametrize("words", [("fs", "nope"), ("fs", "nope", "--", "--json"), ("lab", "run", "x", "--json")])
+def test_nobody_else_gets_json_for_wrong_arguments(words: tuple[str, ...]) -> None:
+    result = run(*words)
+    assert (result.exit_code, result.stdout) == (2, "")
+
+
 def test_fields_that_are_wrong_are_named(kernel: Kernel) -> None:
     assert "  path: Required" in kernel.run("file", "render", "--engine", "template").stderr
 

@@ -61,6 +61,15 @@ def digest_of(workspace: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files}
 
 
+def test_the_advice_names_the_workspace_that_was_looked_at(workspace: Path) -> None:
+    assert verdicts(workspace)["coordinator"][1].endswith(f"sisyphus-kernel serve --workspace {workspace}")
+
+
+def test_the_default_workspace_needs_no_name(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "default_workspace", lambda: workspace)
+    assert verdicts(workspace)["coordinator"][1].endswith("start one: sisyphus-kernel serve")
+
+
 def test_a_workspace_in_good_order_is_all_right_but_unserved(workspace: Path) -> None:
     before = digest_of(workspace)
     found = verdicts(workspace)
