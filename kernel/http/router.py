@@ -18,7 +18,7 @@ from kernel.wire import Answer, Exchange, Handler, Response, Route, StreamRespon
 Resolver = Callable[[Head], "Route | Answer"]
 
 # Two of these cannot both be meant, and whoever looks at one of them may have meant the other.
-_SINGLE: Final = ("content-type", "x-sisyphus-file-name")
+_SINGLE: Final = ("origin", "content-type", "x-sisyphus-file-name")
 # The kernel's own words for an unknown route: no charset, no line end (18 bytes).
 NOT_FOUND: Final = Response(404, (("Content-Type", "text/plain"),), b"404 page not found")
 

@@ -112,6 +112,15 @@ async def test_headers_can_be_added_to_every_kind_of_answer() -> None:
         assert with_headers(kind, (("A", "b"),)).headers == (("A", "b"),)
 
 
+def test_a_page_that_names_two_origins_is_refused() -> None:
+    """Else a page could stand behind the allowed one of the two."""
+    router = Router([route("/p", "POST", surface="plugin")])
+    for origins in (("http://localhost:1", "http://evil.example"), ("http://evil.example", "http://localhost:1")):
+        found = router.resolve(head_of("POST", "/p", *(f"Origin: {one}" for one in origins)))
+        assert isinstance(found, Response)
+        assert found.status in (400, 403)
+
+
 @pytest.mark.parametrize("name", ["Content-Type", "X-Sisyphus-File-Name"])
 def test_a_header_that_can_be_meant_once_only_is_refused_when_it_comes_twice(name: str) -> None:
     router = Router([route("/p", "POST", surface="plugin"), route("/k", "POST")])
