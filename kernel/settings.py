@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -102,6 +103,10 @@ def parse_duration_s(text: str) -> float:
     else:
         scale = 1.0
     try:
-        return float(text) * scale
+        seconds = float(text) * scale
     except ValueError:
-        raise SettingsError(f"{text!r} is not a duration: write 3s, 250ms or 2m") from None
+        seconds = math.nan
+    # Neither "nan" nor 1e999 is a time that one can wait for.
+    if not math.isfinite(seconds):
+        raise SettingsError(f"{text!r} is not a duration: write 3s, 250ms or 2m")
+    return seconds

@@ -26,6 +26,8 @@ ROOT = Path(__file__).parents[2]
         (["--ephemeral", "--workspace", "x"], "--ephemeral"),
         (["--index-lag", "x"], "duration"),
         (["--index-lag", "-1s"], "negative"),
+        (["--index-lag", "nan"], "duration"),
+        (["--commit-bound", "1e999s"], "duration"),
         (["--read-slots", "0"], "--read-slots"),
         (["--mutation-slots", "0"], "--mutation-slots"),
         (["--admitted-max", "0"], "--admitted-max"),
