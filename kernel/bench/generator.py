@@ -100,6 +100,11 @@ class Generator:
 
     def _step(self) -> bool:
         now = self._now_ns()
+        # First of all: an abandoned call frees a connection.
+        while self._deadlines and self._deadlines[0][0] <= now:
+            _, index, patience = heapq.heappop(self._deadlines)
+            if self._connections[index].patience == patience:
+                self._abandon(index)
         is_over = now >= self._load.end_ns or self._left == 0
         if not is_over:
             self._intend(now)
@@ -109,10 +114,6 @@ class Generator:
             return False
         while self._backlog and self._free:
             self._start(self._free.popleft(), self._backlog.popleft())
-        while self._deadlines and self._deadlines[0][0] <= now:
-            _, index, patience = heapq.heappop(self._deadlines)
-            if self._connections[index].patience == patience:
-                self._abandon(index)
         for key, events in self._wait(self._timeout_s()):
             if events & selectors.EVENT_READ:
                 self._read(key.data)

@@ -102,11 +102,14 @@ def _warm_up_s(lane: Lane, rate_per_s: float) -> float:
 
 def _point(told: dict[str, Any], lane: Lane, rate_per_s: float, load: float, busy: str) -> dict[str, Any]:
     latency, lanes = told["latencyUs"], told["lanes"]
+    done_per_s = told["endedPerS"].get("ok", 0.0)
     return {
         "load": load,
         "offeredPerS": round(rate_per_s, 3),
         "measured": {
-            "throughputPerS": told["endedPerS"].get("ok", 0.0),
+            "throughputPerS": done_per_s,
+            # Little's law: how long a call has held its slot at this load.
+            "slotHeldS": round(lanes.get(busy, 0.0) / done_per_s, 5) if done_per_s else 0.0,
             "refusedPerS": told["endedPerS"].get("refused", 0.0),
             "failedPerS": told["endedPerS"].get("failed", 0.0),
             "utilisation": round(lanes.get(busy, 0.0) / lane.slots, 4),

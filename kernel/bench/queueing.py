@@ -173,12 +173,18 @@ def knee_per_s(lane: Lane, model: str) -> float:
 
 
 def measured_knee_per_s(points: list[tuple[float, float]], service_s: float) -> float | None:
-    """The same for measured ``(rate per second, mean seconds)``, rising; None if no point is past it."""
+    """The same for measured ``(rate per second, mean seconds)``, rising; None if the last point is not past it.
+
+    What counts is the last point below: a single slow point further down is noise, and the curve came back.
+    """
+    limit = KNEE * service_s
     before = (0.0, service_s)
-    for rate, mean in points:
-        if mean > KNEE * service_s:
-            rise = mean - before[1]
-            share = (KNEE * service_s - before[1]) / rise if rise > 0 else 0.0
-            return before[0] + (rate - before[0]) * min(1.0, max(0.0, share))
-        before = (rate, mean)
-    return None
+    after: tuple[float, float] | None = None
+    for point in points:
+        if point[1] <= limit:
+            before, after = point, None
+        elif after is None:
+            after = point
+    if after is None:
+        return None
+    return before[0] + (after[0] - before[0]) * (limit - before[1]) / (after[1] - before[1])

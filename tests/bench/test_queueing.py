@@ -102,6 +102,8 @@ def test_the_measured_knee_lies_between_two_points() -> None:
     points = [(10.0, 1.1), (20.0, 1.5), (30.0, 2.5)]
     assert measured_knee_per_s(points, 1.0) == pytest.approx(25.0)
     assert measured_knee_per_s(points[:2], 1.0) is None
+    assert measured_knee_per_s([(5.0, 2.5), *points], 1.0) == pytest.approx(25.0)  # the curve came back: noise
+    assert measured_knee_per_s([*points, (40.0, 9.0)], 1.0) == pytest.approx(25.0)
     assert measured_knee_per_s([(10.0, 3.0)], 1.0) == pytest.approx(5.0)
 
 
