@@ -172,11 +172,11 @@ def _rows(reader: apsw.Connection, text: str, limit: int | None) -> list[Row]:
 
     cursor.exec_trace = note_start
     rows: list[Row] = []
-    names: list[str] = []
+    columns: list[tuple[str, int]] = []
     try:
         for values in cursor.execute(text):
-            names = names or [column[0] for column in cursor.get_description()]
-            rows.append({name: _value(value) for name, value in zip(names, values, strict=True)})
+            columns = columns or _by_name(cursor)
+            rows.append({name: _value(values[place]) for name, place in columns})
             if limit is not None and len(rows) > limit:
                 break
     except apsw.Error as error:
@@ -185,6 +185,11 @@ def _rows(reader: apsw.Connection, text: str, limit: int | None) -> list[Row]:
     finally:
         cursor.close(True)
     return rows
+
+
+def _by_name(cursor: apsw.Cursor) -> list[tuple[str, int]]:
+    """Name and place of each column, by name, as the kernel writes a row; of two with one name the later counts."""
+    return sorted((column[0], place) for place, column in enumerate(cursor.get_description()))
 
 
 def _value(value: Any) -> Any:

@@ -120,3 +120,8 @@ async def test_an_endless_statement_ends_with_the_task_that_waits_for_it() -> No
             scope.cancel()
     assert scope.cancelled_caught
     assert await _rows(kernel, "SELECT 1 AS one") == [{"one": 1}]
+
+
+async def test_a_row_names_its_columns_in_the_order_of_the_alphabet(kernel: MemoryKernel) -> None:
+    (row,) = await _rows(kernel, "SELECT 1 AS b, 2 AS a, 3 AS c, 4 AS B")
+    assert list(row.items()) == [("B", 4), ("a", 2), ("b", 1), ("c", 3)]
