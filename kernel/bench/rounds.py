@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 from kernel.bench.client import Asking
 from kernel.bench.idle import Idle, idle_connections
-from kernel.bench.limits import SAMPLE_TIMEOUT_S
+from kernel.bench.limits import READY_S_MAX, SAMPLE_TIMEOUT_S
 from kernel.bench.results import round_as_json
 from kernel.bench.sampler import Sampler, processor_s, resident_mib
 from kernel.bench.tally import Tally
@@ -154,9 +155,12 @@ def start_program(module: str, order: dict[str, Any]) -> subprocess.Popen[str]:
 
 
 def hear(worker: subprocess.Popen[str]) -> str:
-    """The worker's next line. Raises LoadFailed with its last words."""
+    """The worker's next line. Raises LoadFailed with its last words; one that says nothing for too long is killed."""
     assert worker.stdout is not None
+    too_late = threading.Timer(READY_S_MAX, worker.kill)
+    too_late.start()
     line = worker.stdout.readline()
+    too_late.cancel()
     if not line:
         assert worker.stderr is not None
         words = worker.stderr.read().strip().splitlines()

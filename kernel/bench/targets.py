@@ -9,17 +9,18 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 from urllib.parse import urlsplit
 
 from kernel.bench.calls import LEGACY, Address, message, outcome_of
 from kernel.bench.client import Asking
-from kernel.bench.limits import END_S_MAX, PEER_READY_S_MAX
+from kernel.bench.limits import END_S_MAX, PEER_READY_S_MAX, READY_S_MAX
 from kernel.bench.workloads import Place
 
 PEERS: Final[dict[str, str]] = {
@@ -64,7 +65,7 @@ def own_kernel(
             file.write_text(json.dumps(plan), encoding="utf-8")
             command += ["--faults", str(file)]
         with _running(command, cpu) as process:
-            ready = json.loads(_first_line(process, "the kernel"))
+            ready = json.loads(process.first_line("the kernel"))
             parts = urlsplit(ready["mcp"])
             address = Address(parts.hostname or "", parts.port or 0, parts.path)
             yield Target(KERNEL, address, pid=process.pid, health=_health_path(parts.path), root=ready["url"])
@@ -130,7 +131,7 @@ def _open_session(asking: Asking) -> str:
     return ""
 
 
-def _wait_answering(target: Target, process: subprocess.Popen[bytes]) -> None:
+def _wait_answering(target: Target, started: _Started) -> None:
     deadline = time.perf_counter() + PEER_READY_S_MAX
     while True:
         try:
@@ -138,8 +139,8 @@ def _wait_answering(target: Target, process: subprocess.Popen[bytes]) -> None:
                 target.address = _era_of(asking, target)
             return
         except OSError as error:
-            if time.perf_counter() > deadline or process.poll() is not None:
-                words = _last_words(process)
+            if time.perf_counter() > deadline or started.process.poll() is not None:
+                words = started.last_words()
                 raise TargetFailed(f"{target.name} does not answer: {words or error}") from None
             time.sleep(0.1)
 
@@ -148,47 +149,61 @@ def _health_path(mcp_path: str) -> str:
     return mcp_path.rpartition("/")[0] + "/health"
 
 
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """A process of ours and the file that its standard error goes to."""
+
+    process: subprocess.Popen[bytes]
+    log: IO[bytes]
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def first_line(self, who: str) -> bytes:
+        """Its ready line. Raises TargetFailed with its last words."""
+        assert self.process.stdout is not None
+        too_late = threading.Timer(READY_S_MAX, self.process.kill)
+        too_late.start()
+        line = self.process.stdout.readline()
+        too_late.cancel()
+        if not line.startswith(b"{"):
+            self.process.wait()
+            raise TargetFailed(f"{who} did not start: {self.last_words() or 'no word'}")
+        return line
+
+    def last_words(self) -> str:
+        self.log.seek(0)
+        lines = self.log.read().decode("utf-8", "replace").strip().splitlines()
+        return " ".join(lines[-3:])
+
+    def end(self) -> None:
+        """SIGTERM, then SIGKILL to it and to what it has started."""
+        process = self.process
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(END_S_MAX)
+            except subprocess.TimeoutExpired:
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
 @contextmanager
-def _running(command: list[str], cpu: int | None, cwd: Path | None = None) -> Iterator[subprocess.Popen[bytes]]:
+def _running(command: list[str], cpu: int | None, cwd: Path | None = None) -> Iterator[_Started]:
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, cwd=cwd, start_new_session=True
         )
-        process.words = log  # type: ignore[attr-defined]
+        started = _Started(process, log)
         try:
             if cpu is not None and hasattr(os, "sched_setaffinity"):
                 os.sched_setaffinity(process.pid, {cpu})
-            yield process
+            yield started
         finally:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """SIGTERM, then SIGKILL to it and to what it has started."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(END_S_MAX)
-        except subprocess.TimeoutExpired:
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
-
-
-def _first_line(process: subprocess.Popen[bytes], who: str) -> bytes:
-    assert process.stdout is not None
-    line = process.stdout.readline()
-    if not line.startswith(b"{"):
-        raise TargetFailed(f"{who} did not start: {_last_words(process) or 'no word'}")
-    return line
-
-
-def _last_words(process: subprocess.Popen[bytes]) -> str:
-    log = process.words  # type: ignore[attr-defined]
-    log.seek(0)
-    lines = log.read().decode("utf-8", "replace").strip().splitlines()
-    return " ".join(lines[-3:])
+            started.end()
