@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from kernel.workspace.attributes import shown
 from kernel.workspace.names import SUFFIX, without_suffix
 from kernel.workspace.notebooks import DATA
-from kernel.workspace.refs import references_to
+from kernel.workspace.refs import block_of, is_block_ref, references_to
 
 if TYPE_CHECKING:
+    from kernel.workspace.tree import Node
     from kernel.workspace.workspace import Document, Workspace
 
 
@@ -22,6 +23,8 @@ def document_info(
     attributes = shown(document.root.properties)
     _drop_lost_scroll(workspace, attributes)
     refs = referring_blocks(workspace, asked_id) if counts_refs else None
+    if refs is not None and asked_id == document.id:
+        refs += [block_id for block_id in lost_references(document.root) if block_id not in refs]
     return {
         "id": asked_id,
         "rootID": document.id,
@@ -40,6 +43,17 @@ def referring_blocks(workspace: Workspace, block_id: str) -> list[str]:
     entry = workspace.blocks.documents.get(block_id)
     wanted = entry.block_ids if entry is not None else (block_id,)
     return list(dict.fromkeys(referring for _, referring, _ in references_to(workspace, wanted)))
+
+
+def lost_references(root: Node) -> list[str]:
+    """The blocks whose references have lost their target, where the kernel takes them for references to their own document:
+    its index holds a block without an id for a document with a list, and finds it under the empty id.
+    """
+    inlines = list(root.walk())
+    if all(node.type != "NodeList" for node in inlines):
+        return []
+    lost = (node for node in inlines if is_block_ref(node) and not node.fields.get("TextMarkBlockRefID"))
+    return list(dict.fromkeys(block_of(node).id for node in lost))
 
 
 def files_below(workspace: Workspace, box: str, path: str, root_id: str) -> int:

@@ -41,7 +41,7 @@ _OF_TOOL: Final[dict[str, dict[Probe, str]]] = {
         blocks.references: "transfer_references",
     },
     "av": {
-        things.database: "remove_rows add_column set_cells duplicate add_view set_filters set_sorts set_group"
+        things.database: "remove_rows add_column set_cells rename duplicate add_view set_filters set_sorts set_group"
         " set_column_visibility set_column_order set_new_item_templates",
         things.databases: "remove_column set_column_options duplicate_rows create_from_template"
         " configure_two_way_relation configure_rollup set_relation",

@@ -24,6 +24,29 @@ async def test_backlinks_and_mentions_are_counted_by_document(kernel: MemoryKern
     assert (answer["linkRefsCount"], answer["mentionsCount"]) == (1, 1)
 
 
+async def test_a_reference_that_lost_its_target_counts_for_its_document_where_that_holds_a_list(
+    kernel: MemoryKernel,
+) -> None:
+    """As seen on the real kernel, in documents with a list and without one."""
+    box = await kernel.notebook()
+    lost = "see ((20200101000000-abcdefg 'ghost'))"
+    plain = await kernel.document(box, "/Plain", lost)
+    listing = await kernel.document(box, "/Listing", f"{lost}\n\n* item")
+    plain_info, listing_info = await kernel.call("block/getDocsInfo", ids=[plain, listing], refCount=True, av=False)
+    assert (plain_info["refCount"], plain_info["refIDs"]) == (0, [])
+    first = (await kernel.call("block/getChildBlocks", id=listing))[0]["id"]
+    assert (listing_info["refCount"], listing_info["refIDs"]) == (1, [first])
+    (uncounted,) = await kernel.call("block/getDocsInfo", ids=[listing], refCount=False, av=False)
+    assert uncounted["refIDs"] is None
+
+
+async def test_drawing_a_document_anew_refreshes_the_anchors_that_point_into_it(kernel: MemoryKernel) -> None:
+    target, source, _ = await _linked(kernel)
+    await kernel.call("ui/reloadProtyle", id=target)
+    kramdown = (await kernel.call("block/getBlockKramdown", id=source))["kramdown"]
+    assert f"(({target} 'Whale'))" in kramdown
+
+
 async def test_the_older_form_lists_the_blocks_too(kernel: MemoryKernel) -> None:
     target, source, other = await _linked(kernel)
     answer = await kernel.call("ref/getBacklink", id=target, k="", mk="")
