@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 NODE_ID: Final = re.compile(r"\d{14}-[0-9a-z]{7}")
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+_FAIR_BYTES: Final = 256 - 256 % len(_ALPHABET)
 
 
 class IdSource(Protocol):
@@ -43,7 +44,12 @@ class SystemIds:
         return f"{local:%Y%m%d%H%M%S}-{self.text(7)}"
 
     def text(self, length: int) -> str:
-        return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+        letters = ""
+        while len(letters) < length:
+            # One call to the system for all; bytes past the last multiple of the alphabet would favour its first letters.
+            fair = [one for one in secrets.token_bytes(2 * length) if one < _FAIR_BYTES]
+            letters += "".join([_ALPHABET[one % len(_ALPHABET)] for one in fair])
+        return letters[:length]
 
     def digest_hex(self) -> str:
         return secrets.token_bytes(32).hex()

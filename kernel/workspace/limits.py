@@ -26,3 +26,6 @@ TEMPLATE_OUTPUT_CHARS_MAX: Final = 8 * 1024 * 1024
 TEMPLATE_DEPTH_MAX: Final = 100
 # What an imported archive may unpack to, in bytes.
 IMPORT_BYTES_MAX: Final = 1024 * 1024 * 1024
+# Readings of editor DOM that are kept for the moment (an update reads the same up to three times), and their length.
+REMEMBERED_DOMS_MAX: Final = 16
+REMEMBERED_DOM_CHARS_MAX: Final = 8 * 1024

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Final
 
 import msgspec
 
 from kernel.workspace import sy
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.tree import Node, Tree
+
+# More blocks than this are found by one walk through all, fewer by a search for each.
+_LOOKED_UP_ONE_BY_ONE_MAX: Final = 8
 
 
 class _StoredChildren(msgspec.Struct):
@@ -23,8 +27,10 @@ class Document:
     tree: Tree
     nodes: dict[str, Node]
     size: int = 0  # nodes of any kind, as a measure of memory
-    # The bytes of each block right below the document, as last written: what was not touched is not encoded again.
-    encoded: dict[int, tuple[Node, bytes]] = field(default_factory=dict)
+    # The blocks right below the document as they were last written, and the bytes of each: what was not touched is not
+    # encoded again.
+    written_children: list[Node] = field(default_factory=list)
+    encoded: list[bytes] = field(default_factory=list)
     # Whether containers stand in it that the next reader of its file will not see.
     holds_hollow: bool = False
     # The tree in its file, where that holds blocks that its readers do not see: the index tells of it.
@@ -56,29 +62,42 @@ class Document:
 
         A caller that names what it touched names every node whose properties, fields, data or children are new.
         """
+        children = self.root.children
         if touched is None:
-            self.encoded.clear()
+            self.encoded = [sy.encode(child) for child in children]
         else:
-            for node in touched:
-                self.encoded.pop(id(self._top(node)), None)
-        children = []
-        for child in self.root.children:
-            known = self.encoded.get(id(child))
-            if known is None:
-                known = self.encoded[id(child)] = (child, sy.encode(child))
-            children.append(known[1])
-        if len(self.encoded) > 2 * len(children):
-            self.encoded = {id(child): self.encoded[id(child)] for child in self.root.children}
+            self._encode_touched({id(top): top for top in map(self._top, touched)})
+        self.written_children = children.copy()
         root = self.root
         head = sy.encode(Node(root.type, id=root.id, data=root.data, properties=root.properties, fields=root.fields))
-        return b'%s,"Children":[%s]}' % (head[:-1], b",".join(children)) if children else head
+        return b'%s,"Children":[%s]}' % (head[:-1], b",".join(self.encoded)) if children else head
+
+    def _encode_touched(self, tops: dict[int, Node]) -> None:
+        """Bring ``encoded`` up to date. Comparing lists of nodes is quick: a node equals itself alone."""
+        children, before = self.root.children, self.written_children
+        count = min(len(children), len(before))
+        if children[:count] == before[:count]:
+            changed = range(count, len(children))
+        elif len(children) == len(before):
+            changed = [at for at, (now, then) in enumerate(zip(children, before, strict=True)) if now is not then]
+        else:
+            known = dict(zip(map(id, before), self.encoded, strict=True))
+            self.encoded = [known.get(id(child), b"") for child in children]
+            changed = [at for at, content in enumerate(self.encoded) if not content]
+        del self.encoded[len(children) :]
+        self.encoded += [b""] * (len(children) - len(self.encoded))
+        if len(tops) > _LOOKED_UP_ONE_BY_ONE_MAX:
+            touched = [at for at, child in enumerate(children) if id(child) in tops]
+        else:
+            touched = [children.index(top) for top in tops.values() if top in children]
+        for at in {*changed, *touched}:
+            self.encoded[at] = sy.encode(children[at])
 
     def take_encoded(self, content: bytes) -> None:
         """The file that the document was read from, just as it lies there, gives the bytes of its blocks."""
         stored = msgspec.json.decode(content, type=_StoredChildren).Children
         if len(stored) == len(self.root.children):
-            pairs = zip(self.root.children, stored, strict=True)
-            self.encoded = {id(child): (child, bytes(raw)) for child, raw in pairs}
+            self.written_children, self.encoded = self.root.children.copy(), [bytes(raw) for raw in stored]
 
     def _top(self, node: Node) -> Node:
         while node.parent is not None and node.parent is not self.root:

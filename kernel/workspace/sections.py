@@ -42,10 +42,19 @@ def previous_siblings(node: Node) -> Iterator[Node]:
         yield from reversed(node.parent.children[: node.index()])
 
 
+def headings_before(node: Node) -> list[Node]:
+    """The headings among the siblings before a node, the nearest first."""
+    if node.parent is None:
+        return []
+    found = [sibling for sibling in node.parent.children[: node.index()] if sibling.type == "NodeHeading"]
+    found.reverse()
+    return found
+
+
 def heading_above(node: Node) -> Node | None:
     """The heading whose section a block stands in, else its parent."""
     level = level_of(node) or 16
-    for sibling in previous_siblings(node):
+    for sibling in headings_before(node):
         if 0 < level_of(sibling) < level:
             return sibling
     return node.parent
@@ -55,7 +64,7 @@ def folded_heading_above(node: Node) -> Node | None:
     """The topmost folded heading whose section hides a block."""
     level = level_of(node) or BELOW_ALL
     found = None
-    for sibling in previous_siblings(node):
+    for sibling in headings_before(node):
         sibling_level = level_of(sibling)
         if not 0 < sibling_level < level:
             continue
@@ -71,7 +80,7 @@ def ancestors_with_headings(node: Node) -> list[Node]:
     below: Node | None = node
     while below is not None and below.parent is not None:
         level = level_of(below) or BELOW_ALL
-        for sibling in previous_siblings(below):
+        for sibling in headings_before(below):
             sibling_level = level_of(sibling)
             if not sibling_level:
                 continue

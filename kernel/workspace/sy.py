@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from kernel.workspace.deep_json import DeepJsonError, loads_deep
@@ -227,7 +228,7 @@ def _members(node: Node) -> str:
     if node.id:
         parts.append(f'"ID":{_string(node.id)}')
     if spec := node.fields.get("Spec"):
-        parts.append(f'"Spec":{_string(spec)}')
+        parts.append(f'"Spec":{_value(node, "Spec", spec)}')
     parts.append(f'"Type":"{node.type}"')
     if node.data:
         parts.append(f'"Data":{_string(node.data)}')
@@ -265,4 +266,4 @@ def _value(node: Node, name: str, value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).translate(_ESCAPES)
+    return encode_basestring(text).translate(_ESCAPES)

@@ -48,10 +48,11 @@ class Node:
         """Position among the siblings. Raises LookupError for a root."""
         if self.parent is None:
             raise LookupError("a root has no siblings")
-        for position, sibling in enumerate(self.parent.children):
-            if sibling is self:
-                return position
-        raise LookupError("a node that is not among its parent's children")
+        # Nodes have no equality of their own: the list compares identities, without a loop of ours.
+        try:
+            return self.parent.children.index(self)
+        except ValueError:
+            raise LookupError("a node that is not among its parent's children") from None
 
     def detach(self) -> Node:
         """Take the node out of its parent; it keeps its own children."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from kernel.workspace.html import read_dom
+from kernel.workspace.html_memory import remembered_dom
 from kernel.workspace.markdown.context import MarkdownContext, MarkdownError
 from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.nodes import BLOCK_TYPES
@@ -57,7 +57,7 @@ def dom_to_blocks(dom: str, context: MarkdownContext) -> ImportedBlocks:
     Raises:
         MarkdownError: DOM on which the kernel gives up.
     """
-    blocks = read_dom(dom, context)
+    blocks = remembered_dom(dom, context)
     _name_blocks(blocks, context)
     _drop_unknown_refs(blocks, context)
     return ImportedBlocks(dom, blocks)
