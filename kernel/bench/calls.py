@@ -53,12 +53,6 @@ class Address:
                 headers["Mcp-Session-Id"] = self.session
         return self.post(self.path, message("tools/call", params, number), headers)
 
-    def cancel(self, number: int) -> bytes:
-        """The notification that cancels call ``number`` of the session."""
-        told = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
-        headers = {"MCP-Protocol-Version": LEGACY, "Mcp-Session-Id": self.session or ""}
-        return self.post(self.path, json.dumps(told).encode(), headers)
-
     def post(self, path: str, body: bytes, headers: dict[str, str]) -> bytes:
         headers = {**_COMMON, **self._authorization(), **headers}
         return request("POST", path, self.authority, headers, body)

@@ -70,6 +70,9 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--tool", default="system", show_default=True, help="The trivial tool at --url.")
 @click.option("--arguments", default='{"action": "get_version"}', show_default=True, help="Its arguments, JSON.")
 @click.option("--peer", "peers", multiple=True, type=click.Choice([*PEERS]), help="Measure a peer in turn. Repeatable.")
+@click.option(
+    "--era", type=click.Choice(["modern", "legacy"]), default="modern", show_default=True, help="Legacy: in sessions."
+)
 @click.option("--wrk", "is_witnessed", is_flag=True, help="Let wrk measure the trivial tool too.")
 @click.option("--connections", type=click.IntRange(1, CONNECTIONS_MAX), default=16, show_default=True)
 @click.option(
@@ -111,6 +114,7 @@ def run_command(workloads: tuple[str, ...], **options: Any) -> None:
         options["rounds"],
         options["idle"],
         options["is_witnessed"],
+        options["era"] == "legacy",
     )
     runs = _carried_out(lambda: measure(wish, processors, click.echo))
     _write(document(runs, [], processors), options)

@@ -17,7 +17,7 @@ from kernel.bench.preparation import prepare
 from kernel.bench.report import FORMAT, VERSION
 from kernel.bench.results import summary
 from kernel.bench.rounds import Processors, Shape, run_round
-from kernel.bench.targets import Target, own_kernel, peer
+from kernel.bench.targets import Target, own_kernel, peer, with_session
 from kernel.bench.workloads import FAN_OUT, WORKLOADS
 
 Tell = Callable[[str], None]
@@ -39,6 +39,7 @@ class Wish:
     rounds: int = 3
     idle: int = 10_000
     is_witnessed: bool = False
+    is_legacy: bool = False  # in sessions of the older era
 
 
 def measure(wish: Wish, processors: Processors, tell: Tell) -> list[dict[str, Any]]:
@@ -49,6 +50,8 @@ def measure(wish: Wish, processors: Processors, tell: Tell) -> list[dict[str, An
 def _measure_one(wish: Wish, workload: str, processors: Processors, tell: Tell) -> Iterator[dict[str, Any]]:
     with ExitStack() as stack:
         targets = list(_targets(wish, workload, processors, stack))
+        if wish.is_legacy:
+            targets = [with_session(target) for target in targets]
         rounds: list[list[dict[str, Any]]] = [[] for _ in targets]
         witnessed: list[list[dict[str, float]]] = [[] for _ in targets]
         shape = _shape(wish, workload)
@@ -68,7 +71,7 @@ def _measure_one(wish: Wish, workload: str, processors: Processors, tell: Tell) 
                     tell(f"           {'wrk':15} {witnessed[place][-1]['throughputPerS']:9.1f}/s")
         for place, target in enumerate(targets):
             yield {
-                "target": target.name,
+                "target": f"{target.name} (session)" if wish.is_legacy else target.name,
                 "workload": workload,
                 "mode": "open" if shape.rate_per_s else "closed",
                 "offeredPerS": shape.rate_per_s,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Final, NamedTuple
 
-from kernel.bench.calls import CANCELLED, FAILED, OK, REFUSED, Address, outcome_of, structured
+from kernel.bench.calls import CANCELLED, FAILED, OK, Address, outcome_of, structured
 from kernel.bench.wire import Reply
 
 
@@ -171,4 +171,3 @@ SUMMARIES: Final = {
     **{name: workload.summary for name, workload in WORKLOADS.items()},
     FAN_OUT: "Server-sent events: each published message goes to 64 streams.",
 }
-__all__ = ["FAN_OUT", "NAMES", "REFUSED", "SUMMARIES", "WORKLOADS", "Operation", "Place", "Step", "Work", "Workload"]

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from kernel.bench.calls import CANCELLED, FAILED, OK, REFUSED, Address, outcome_of
+from kernel.bench.calls import CANCELLED, FAILED, OK, REFUSED, Address, outcome_of, structured
 from kernel.bench.generator import Generator, Load
 from kernel.bench.tally import UNFINISHED, Tally
 from kernel.bench.wire import Reply
@@ -142,6 +142,30 @@ def test_a_backlog_that_is_too_long_ends_the_load(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("kernel.bench.generator.BACKLOG_MAX", 10)
     with server(lambda _data, _number: FINE) as port, pytest.raises(RuntimeError, match="more than 10"):
         run(port, [begin(Step(b"call"))], 1_000, gap_ns=1)
+
+
+def test_a_call_of_a_session_carries_it_and_one_without_carries_its_version() -> None:
+    modern = Address("::1", 1, "/mcp").tool("t", {"a": 1}, 7)
+    assert modern.startswith(b"POST /mcp HTTP/1.1\r\nHost: [::1]:1\r\n")
+    assert b"Mcp-Name: t\r\n" in modern
+    assert b'"io.modelcontextprotocol/protocolVersion": "2026-07-28"' in modern
+    legacy = Address("h", 1, "/mcp", session="s1").tool("t", {})
+    assert b"Mcp-Session-Id: s1\r\n" in legacy
+    assert b"_meta" not in legacy
+    assert b"Mcp-Session-Id" not in Address("h", 1, "/mcp", session="").tool("t", {})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"result":{"structuredContent":{"a":1}}}',
+        b'event: message\ndata: {"method":"x"}\n\ndata: {"result":{"structuredContent":{"a":1}}}\n\n',
+    ],
+)
+def test_content_is_found_in_json_and_in_event_streams(body: bytes) -> None:
+    assert structured(Reply(200, body)) == {"a": 1}
+    with pytest.raises(ValueError):
+        structured(Reply(200, b""))
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,13 @@ def test_with_many_slots_nobody_waits_and_fixed_service_is_all() -> None:
     assert percentile_s(Lane(500, 0.01), 1e-300, "M/M/c", 0.5) == pytest.approx(0.01 * math.log(2))
 
 
+def test_a_wait_as_quick_as_the_service_has_its_own_formula() -> None:
+    # Three slots, load 2: the queue drains exactly as fast as one call is served.
+    lane, waiting = Lane(3, 1.0), erlang_c(3, 2.0)
+    p99 = percentile_s(lane, 2.0, "M/M/c", 0.99)
+    assert (1 - waiting) * math.exp(-p99) + waiting * (1 + p99) * math.exp(-p99) == pytest.approx(0.01)
+
+
 def test_past_saturation_the_rest_is_refused() -> None:
     lane = Lane(4, 0.01, admitted_max=128)
     for model in MODELS:
