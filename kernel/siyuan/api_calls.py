@@ -11,6 +11,7 @@ import trio
 
 from kernel.endpoints import ENDPOINTS
 from kernel.http.multipart import FormInvalid, read_form
+from kernel.siyuan.answer_order import ordered
 from kernel.siyuan.arguments import ApiError, Arguments
 from kernel.siyuan.auth import Grant
 from kernel.siyuan.dispatch import Envelope, RawAnswer, UnknownRoute, dispatch
@@ -81,7 +82,8 @@ async def answer_call(kernel: SiyuanKernel, path: str, request: Request, grant: 
         if answer.file:
             return await whole_file(answer.file, answer.status, answer.headers)
         return Response(answer.status, answer.headers, answer.body)
-    response = Response(200, (("Content-Type", JSON_UTF8),), await encoded(answer))
+    shown = Envelope(answer.code, answer.msg, ordered(path, answer.data))
+    response = Response(200, (("Content-Type", JSON_UTF8),), await encoded(shown))
     if isinstance(call.arguments, BodyArguments) and call.arguments.was_asked:
         return _unreadable(path, response)
     if path == _TRANSACTIONS:

@@ -25,7 +25,7 @@ def get_block_attrs(call: Call) -> Any:
 def batch_get_block_attrs(call: Call) -> Any:
     workspace = call.kernel.workspace
     ids = call.arguments.raw_str_list("ids")
-    return {one: attributes_of(workspace, one) for one in ids if workspace.block_exists(one)}
+    return {one: dict(sorted(attributes_of(workspace, one).items())) for one in ids if workspace.block_exists(one)}
 
 
 def set_block_attrs(call: Call) -> Any:

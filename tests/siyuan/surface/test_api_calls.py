@@ -138,3 +138,21 @@ async def test_the_end_of_the_surface_ends_its_streams(start: Start) -> None:
         client.received += await client.stream.receive_some()
     end_streams(world.kernel)
     assert (await client.raw()).endswith(b"0\r\n\r\n")
+
+
+async def test_most_answers_name_their_fields_by_name_and_records_in_their_own_order(start: Start) -> None:
+    world = await start()
+    created = json.loads((await world.post("/api/notebook/createNotebook", '{"name":"Box"}')).body)
+    box = created["data"]["notebook"]["id"]
+    body = json.dumps({"notebook": box, "path": "/Plan", "markdown": "text"})
+    document = json.loads((await world.post("/api/filetree/createDocWithMd", body)).body)["data"]
+    expected = {
+        "/api/notebook/getNotebookConf": ["box", "conf", "name"],
+        "/api/filetree/getPathByID": ["notebook", "path"],
+        "/api/export/exportMdContent": ["content", "hPath"],
+        "/api/attr/getBlockAttrs": ["id", "title", "type", "updated"],
+        "/api/block/getDocInfo": ["id", "rootID", "name"],
+    }
+    for route, fields in expected.items():
+        reply = await world.post(route, json.dumps({"id": document, "notebook": box}))
+        assert list(json.loads(reply.body)["data"])[: len(fields)] == fields, route
