@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import statistics
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -69,8 +70,9 @@ def _measure_one(wish: Wish, workload: str, processors: Processors, tell: Tell) 
                         )
                     )
                     tell(f"           {'wrk':15} {witnessed[place][-1]['throughputPerS']:9.1f}/s")
+        runs = []
         for place, target in enumerate(targets):
-            yield {
+            run = {
                 "target": f"{target.name} (session)" if wish.is_legacy else target.name,
                 "workload": workload,
                 "mode": "open" if shape.rate_per_s else "closed",
@@ -81,6 +83,43 @@ def _measure_one(wish: Wish, workload: str, processors: Processors, tell: Tell) 
                 "summary": summary(rounds[place]),
                 "wrk": witnessed[place],
             }
+            runs.append(run)
+        for line in medians(runs):
+            tell(line)
+        yield from runs
+
+
+def medians(runs: list[dict[str, Any]]) -> Iterator[str]:
+    """One line for each target: medians over the rounds, and how often the first one's rate and cost go into it."""
+    first = runs[0]["rounds"]
+    for run in runs:
+        told = run["summary"]
+        words = f"  median   {run['target']:15}"
+        for name, form, scale in (
+            ("throughputPerS", "{:9.1f}/s", 1.0),
+            ("p50Us", "  p50 {:8.2f} ms", 1e-3),
+            ("p99Us", "  p99 {:8.2f} ms", 1e-3),
+            ("serverUsPerOperation", "  {:7.1f} µs of the server's processor", 1.0),
+        ):
+            if name in told:
+                words += form.format(told[name]["median"] * scale)
+        if run is not runs[0]:
+            words += _ratios(first, run["rounds"], runs[0]["target"])
+        yield words
+
+
+def _ratios(first: list[dict[str, Any]], other: list[dict[str, Any]], name: str) -> str:
+    """Medians of the ratios within each round: a machine that slows down slows both."""
+    rates = [
+        a["endedPerS"].get("ok", 0.0) / b for a, o in zip(first, other, strict=True) if (b := o["endedPerS"].get("ok"))
+    ]
+    costs = [
+        o["server"]["usPerOperation"] / b
+        for a, o in zip(first, other, strict=True)
+        if (b := a["server"]["usPerOperation"])
+    ]
+    words = f"  {name} ×{statistics.median(rates):.2f} its rate" if rates else ""
+    return words + (f", ×{1 / statistics.median(costs):.2f} its cost" if costs and statistics.median(costs) else "")
 
 
 def _targets(wish: Wish, workload: str, processors: Processors, stack: ExitStack) -> Iterator[Target]:

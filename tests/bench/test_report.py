@@ -15,6 +15,7 @@ from kernel.bench.page import as_html
 from kernel.bench.plots import Chart, Series, short, ticks
 from kernel.bench.report import FORMAT, VERSION, ReportInvalid, compare, parse
 from kernel.bench.results import lanes_of, round_as_json, summary
+from kernel.bench.session import medians
 from kernel.bench.tally import UNFINISHED, Tally
 
 
@@ -256,3 +257,14 @@ def test_numbers_are_short(value: float, words: str) -> None:
 def test_a_chart_without_points_says_so() -> None:
     assert "no data" in Chart("t", "x", [Series("a", [(1.0, 0.0)], "#000")], log=True).as_svg()
     assert "<circle" in Chart("t", "x", [Series("a", [(1.0, 2.0)], "#000")]).as_svg()
+
+
+def test_medians_are_told_with_ratios_of_each_round() -> None:
+    first, other = a_run([100, 200, 300]), a_run([50, 100, 150], target="peer")
+    lines = list(medians([first, other]))
+    assert lines[0].startswith("  median   kernel             200.0/s")
+    assert "kernel ×2.00 its rate, ×0.50 its cost" in lines[1]
+    silent = a_run([100], target="x")
+    silent["rounds"][0]["endedPerS"] = {}
+    silent["rounds"][0]["server"]["usPerOperation"] = 0.0
+    assert list(medians([silent, silent]))[1:] == list(medians([silent]))
