@@ -77,7 +77,7 @@ class Document:
         children, before = self.root.children, self.written_children
         count = min(len(children), len(before))
         if children[:count] == before[:count]:
-            changed = range(count, len(children))
+            changed = list(range(count, len(children)))
         elif len(children) == len(before):
             changed = [at for at, (now, then) in enumerate(zip(children, before, strict=True)) if now is not then]
         else:

@@ -68,6 +68,26 @@ def paragraph(inner: str, block_id: str = OWN) -> str:
     return f'<div data-node-id="{block_id}" data-type="NodeParagraph" class="p"><div contenteditable="true">{inner}</div></div>'
 
 
+@given(
+    text=st.text("aZ9éßİ苹果𠀀٣ǰ한  ,._-*`#:<&\u200b\u2038", max_size=14),
+    before=st.sampled_from(["", "<b>x</b>", "<br>", "y"]),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_carried_as_it_would_be_read(text: str, before: str) -> None:
+    for inner in (text, before + text):
+        agrees(rendered(inner))
+        agrees(rendered(inner, "NodeHeading", ' data-subtype="h2"'))
+        agrees(rendered(inner, "NodeCodeBlock") if before else rendered(inner, "NodeMathBlock"))
+
+
+def rendered(inner: str, kind: str = "NodeParagraph", more: str = "") -> str:
+    return (
+        f'<div data-node-id="{OWN}" data-node-index="1" data-type="{kind}"{more} class="p" updated="20240101000000">'
+        f'<div contenteditable="true" spellcheck="false">{inner}</div>'
+        '<div class="protyle-attr" contenteditable="false">\u200b</div></div>'
+    )
+
+
 @pytest.mark.parametrize(
     "dom",
     [
@@ -79,6 +99,10 @@ def paragraph(inner: str, block_id: str = OWN) -> str:
         f'<div data-node-id="{OWN}" data-type="NodeAttributeView" data-av-type="table"></div>',
         f'<div data-node-id="{OWN}" class="unknown">what is this</div>',
         f'<section><div data-node-id="{OWN}">in foreign HTML</div></section>',
+        rendered("plain words, in a row"),
+        rendered("words00that00are00carried00along"),
+        rendered("one") + rendered("two").replace(OWN, OTHER),
+        rendered("words").replace('class="p"', 'class="p" memo="words"'),
         "no block at all",
         "",
         paragraph("x" * REMEMBERED_DOM_CHARS_MAX),
