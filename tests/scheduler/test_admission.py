@@ -308,3 +308,25 @@ def test_the_trace_tells_the_life_of_a_ticket() -> None:
         Finished(1, TicketState.COMPLETED),
         SlotReleased(1, Lane.READ),
     ]
+
+
+# --- a lane in which nobody waits ---
+
+
+def test_a_request_starts_at_once_where_nobody_waits_as_if_it_had_queued() -> None:
+    seen: list[TraceEvent] = []
+    admission = Admission()
+    admission.observer = seen.append
+    ticket = admission.admit(1, session="s")
+    assert not admission.has_queued
+    admission.start_at_once(ticket, Lane.READ)
+    assert (ticket.state, admission.has_queued) == (TicketState.RUNNING, False)
+    assert [type(event) for event in seen] == [Admitted, Queued, Started]
+
+
+def test_nobody_overtakes_those_who_wait() -> None:
+    admission = Admission()
+    admission.enqueue(admission.admit(1), Lane.READ)
+    assert admission.has_queued
+    with pytest.raises(AssertionError):
+        admission.start_at_once(admission.admit(2), Lane.READ)
