@@ -84,6 +84,9 @@ def _common(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--arrivals", type=click.Choice(["poisson", "even"]), default="poisson", show_default=True)
 @click.option("--warm-up", type=click.FloatRange(0, ROUND_S_MAX), default=0.5, show_default=True, help="Seconds.")
 @click.option("--rounds", type=click.IntRange(1, ROUNDS_MAX), default=3, show_default=True)
+@click.option(
+    "--host-ms", type=click.FloatRange(1, 10_000), help="How long the notes take in cancels and overload (10)."
+)
 @click.option("--idle", type=click.IntRange(0, 60_000), default=10_000, show_default=True, help="Silent connections.")
 @_common
 def run_command(workloads: tuple[str, ...], **options: Any) -> None:
@@ -113,6 +116,7 @@ def run_command(workloads: tuple[str, ...], **options: Any) -> None:
         shape,
         options["rounds"],
         options["idle"],
+        None if options["host_ms"] is None else options["host_ms"] / 1000,
         options["is_witnessed"],
         options["era"] == "legacy",
     )

@@ -39,6 +39,7 @@ class Wish:
     shape: Shape = field(default_factory=lambda: Shape("trivial"))
     rounds: int = 3
     idle: int = 10_000
+    host_delay_s: float | None = None  # instead of the workload's own
     is_witnessed: bool = False
     is_legacy: bool = False  # in sessions of the older era
 
@@ -127,7 +128,7 @@ def _targets(wish: Wish, workload: str, processors: Processors, stack: ExitStack
     if wish.running is not None:
         yield wish.running
     else:
-        delay_s = row.host_delay_s if row is not None else 0.0
+        delay_s = _host_delay_s(wish, workload)
         plan = delays.plan(READ_POINT, delays.FIXED, delay_s) if delay_s else None
         target = stack.enter_context(own_kernel(wish.serve, plan=plan, cpu=processors.server))
         if row is not None and row.needs_notes:
@@ -140,13 +141,19 @@ def _targets(wish: Wish, workload: str, processors: Processors, stack: ExitStack
             yield stack.enter_context(peer(name, cpu=processors.server))
 
 
+def _host_delay_s(wish: Wish, workload: str) -> float:
+    """How long the notes take, where the workload says that they take time at all."""
+    own_s = WORKLOADS[workload].host_delay_s if workload in WORKLOADS else 0.0
+    return wish.host_delay_s if wish.host_delay_s is not None and own_s else own_s
+
+
 def _shape(wish: Wish, workload: str) -> Shape:
     row, shape = WORKLOADS.get(workload), replace(wish.shape, workload=workload)
     if row is not None and row.idle:
         return replace(shape, idle=wish.idle)
     if row is None or not row.offers:
         return shape
-    rate = row.offers * wish.read_slots / row.host_delay_s
+    rate = row.offers * wish.read_slots / _host_delay_s(wish, workload)
     return replace(shape, rate_per_s=rate, connections=max(shape.connections, _OVERLOAD_CONNECTIONS))
 
 
