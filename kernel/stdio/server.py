@@ -40,10 +40,6 @@ Read = Callable[[], Awaitable[bytes]]
 Write = Callable[[bytes], Awaitable[None]]
 
 
-class MessageTooLong(Exception):
-    """A line on standard input is longer than a message may be; what follows it cannot be told from it."""
-
-
 @dataclass(slots=True)
 class _Running:
     """One request that is worked on: how it is stopped."""
@@ -84,11 +80,12 @@ class StdioServer:
     # --- messages ---
 
     async def _read_all(self, requests: trio.Nursery, background: trio.Nursery) -> None:
-        try:
-            async for line in lines(self._read):
+        async for line in lines(self._read):
+            if line is None:
+                words = f"Parse error: a message has at most {MESSAGE_BYTES_MAX} bytes"
+                await self._outgoing.send(ProtocolError(PARSE_ERROR, words).object())
+            else:
                 await self._take(line, requests, background)
-        except MessageTooLong as error:
-            await self._outgoing.send(ProtocolError(PARSE_ERROR, f"Parse error: {error}").object())
 
     async def _take(self, line: bytes, requests: trio.Nursery, background: trio.Nursery) -> None:
         try:
@@ -267,18 +264,25 @@ class StdioServer:
                     return
 
 
-async def lines(read: Read) -> AsyncIterator[bytes]:
-    """The lines of the input; empty ones are none. Raises MessageTooLong."""
+async def lines(read: Read) -> AsyncIterator[bytes | None]:
+    """The lines of the input; empty ones are none. None: one that was too long, told as soon as it is and then skipped."""
     rest = bytearray()
+    skips = False
     while piece := await read():
         # Only the new piece is looked through: a long line comes in hundreds of them.
         first, *more = piece.split(b"\n")
-        rest += first
-        for start in more:
-            if rest.strip():
-                yield bytes(rest).rstrip(b"\r")
-            rest = bytearray(start)
-        if len(rest) > MESSAGE_BYTES_MAX:
-            raise MessageTooLong(f"a message has at most {MESSAGE_BYTES_MAX} bytes")
+        for start in (None, *more):
+            if start is None:
+                rest += first
+            else:
+                if rest.strip() and not skips:
+                    yield bytes(rest).rstrip(b"\r")
+                rest, skips = bytearray(start), False
+            if skips:
+                rest.clear()
+            elif len(rest) > MESSAGE_BYTES_MAX:
+                skips = True
+                rest.clear()
+                yield None
     if rest.strip():
         yield bytes(rest)

@@ -15,7 +15,7 @@ from trio.testing import MockClock
 from kernel.delegate.front import Front
 from kernel.mcp.elicitation import question
 from kernel.stdio.limits import LISTEN_AGAIN_S, MESSAGE_BYTES_MAX, OUTGOING_MAX
-from kernel.stdio.server import MessageTooLong, Read, StdioServer, lines
+from kernel.stdio.server import Read, StdioServer, lines
 from tests.delegate.world import (
     BREAK,
     Asked,
@@ -428,14 +428,16 @@ async def test_a_line_of_the_greatest_length_is_read_and_a_byte_more_is_not(monk
         return read
 
     assert [len(line) async for line in lines(reader(b"\n"))] == [1 << 20]
-    with pytest.raises(MessageTooLong):
-        [line async for line in lines(reader(b"x"))]
+    assert [line async for line in lines(reader(b"x"))] == [None]
+    assert [line async for line in lines(reader(b"x", piece, piece + b"\nnext\n", b"last"))] == [None, b"next", b"last"]
+    assert [line async for line in lines(reader(b"\n" + b"y" * ((1 << 20) + 1) + b"\nnext\n"))][1:] == [None, b"next"]
 
 
-async def test_too_long_a_message_is_told_and_ends_the_reading(
+async def test_too_long_a_message_is_told_and_costs_no_other(
     autojump_clock: MockClock, world: World, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kernel.stdio.server.MESSAGE_BYTES_MAX", 10)
     await client.to_server.send(b"x" * 11)
     assert (await client.heard())["error"]["code"] == -32700
-    await client.ended.wait()
+    await client.to_server.send(b'x" {\n[]\n')
+    assert (await client.heard())["error"]["message"] == "Invalid Request: an empty batch"
