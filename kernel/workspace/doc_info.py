@@ -32,7 +32,7 @@ def document_info(
         "refCount": len(refs or ()),
         "subFileCount": files_below(workspace, document.box, document.path, document.id),
         "refIDs": refs,
-        "ial": attributes,
+        "ial": dict(sorted(attributes.items())),
         "icon": attributes.get("icon", ""),
         "attrViews": None,
     }

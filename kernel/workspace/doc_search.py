@@ -43,10 +43,10 @@ def search_documents(
 
 def _shown(notebook: Notebook, path: str, hpath: str) -> dict[str, str]:
     return {
-        "path": path,
-        "hPath": notebook.name + hpath,
         "box": notebook.id,
         "boxIcon": str(notebook.conf["icon"]),
+        "hPath": notebook.name + hpath,
+        "path": path,
     }
 
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from kernel.ids import IdSource
 
 TOKEN_LENGTH: Final = 16
-_LAYOUT: Final = ("data", "history", "temp", "data/assets", "data/storage", "data/templates", "data/plugins")
+_DATA_FOLDERS: Final = ("assets", "emojis", "plugins", "public", "storage", "templates", "widgets")
+_LAYOUT: Final = ("data", "history", "temp", *(f"data/{name}" for name in _DATA_FOLDERS))
 
 
 class TreeObserver(Protocol):

@@ -41,7 +41,8 @@ def get_doc_outline(call: Call) -> Any:
 
 
 def _top(heading: OutlineHeading, document: Document, expanded: frozenset[str] | None) -> dict[str, Any]:
-    shown: dict[str, Any] = {
+    blocks = [_block(child, document, expanded, 1) for child in heading.children]
+    return {
         "id": heading.id,
         "box": document.box,
         "name": heading.name,
@@ -49,15 +50,13 @@ def _top(heading: OutlineHeading, document: Document, expanded: frozenset[str] |
         "type": "outline",
         "nodeType": "NodeHeading",
         "subType": f"h{heading.level}",
+        **({"blocks": blocks} if blocks else {}),
         "depth": 0,
         "count": len(heading.children),
         "folded": expanded is not None and heading.id not in expanded,
         "updated": "",
         "created": "",
     }
-    if heading.children:
-        shown["blocks"] = [_block(child, document, expanded, 1) for child in heading.children]
-    return shown
 
 
 def _block(heading: OutlineHeading, document: Document, expanded: frozenset[str] | None, depth: int) -> dict[str, Any]:
