@@ -286,7 +286,7 @@ class Generator:
 
     def _tell(self, kind: str, outcome: str, intended_ns: int, now: int) -> None:
         latency_us = (now - intended_ns) // 1000
-        if intended_ns >= self._load.measure_ns:
+        if intended_ns >= self._load.measure_ns or outcome == UNFINISHED:
             self.tally.record(kind, outcome, latency_us)
         if self._load.measure_ns <= now < self._load.end_ns:
             self.tally.record_window((now - self._load.measure_ns) / _NS, outcome, latency_us)

@@ -149,6 +149,8 @@ def _host_delay_s(wish: Wish, workload: str) -> float:
 
 def _shape(wish: Wish, workload: str) -> Shape:
     row, shape = WORKLOADS.get(workload), replace(wish.shape, workload=workload)
+    if row is not None:
+        shape = replace(shape, connections=min(shape.connections, row.connections_max))
     if row is not None and row.idle:
         return replace(shape, idle=wish.idle)
     if row is None or not row.offers:

@@ -138,6 +138,7 @@ class Workload:
     host_delay_s: float = 0.0
     offers: float = 0.0
     idle: int = 0
+    connections_max: int = 10_000
 
 
 WRITE_SHARE: Final = 0.1
@@ -162,7 +163,9 @@ WORKLOADS: Final[dict[str, Workload]] = {
         offers=10.0,
     ),
     "idle": Workload("The trivial tool while 10,000 further connections say nothing.", _trivial, False, idle=10_000),
-    "large": Workload("A document of about 1 MiB in one answer.", _large),
+    "large": Workload(
+        "A document of about 1 MiB in one answer, over at most 2 connections.", _large, connections_max=2
+    ),
 }
 # What is no conversation of one connection: see fanout.py.
 FAN_OUT: Final = "fanout"

@@ -138,6 +138,18 @@ def test_what_is_open_at_the_end_counts_with_its_age(monkeypatch: pytest.MonkeyP
     assert tally.latencies[("one", UNFINISHED)].max_us >= 30_000
 
 
+def test_what_has_hung_since_the_warm_up_is_told_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernel.bench.generator.GRACE_S", 0.01)
+    hold = threading.Event()
+    with server(lambda _data, _number: None if hold.wait(5) else b"") as port:
+        generator = Generator("127.0.0.1", port, [begin(Step(b"call"))], time.perf_counter_ns)
+        generator.connect()
+        now = time.perf_counter_ns()
+        tally = generator.run(Load(now, now + 10 * MS, now + 20 * MS))
+        hold.set()
+    assert tally.latencies[("one", UNFINISHED)].total == 1
+
+
 def test_a_backlog_that_is_too_long_ends_the_load(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernel.bench.generator.BACKLOG_MAX", 10)
     with server(lambda _data, _number: FINE) as port, pytest.raises(RuntimeError, match="more than 10"):
