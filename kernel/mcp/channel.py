@@ -16,9 +16,16 @@ from msgspec import UNSET
 
 from kernel.mcp.capabilities import declares
 from kernel.mcp.jsonrpc import SSE_KEEP_ALIVE, Reply, notification_message, request_message, sse_event, sse_frame
-from kernel.mcp.limits import EVENTS_BUFFERED_MAX, KEEP_ALIVE_S, SEND_S_MAX, SERVER_REQUEST_S_MAX
+from kernel.mcp.limits import (
+    EVENTS_BUFFERED_MAX,
+    KEEP_ALIVE_S,
+    SEND_S_MAX,
+    SERVER_REQUEST_S_MAX,
+    TASK_INPUT_S_MAX,
+)
 from kernel.mcp.modern_era import reaches
 from kernel.mcp.sessions import Session
+from kernel.mcp.task_inputs import TaskInputs
 from kernel.wire import ClientGone, StreamWriter
 
 
@@ -53,6 +60,7 @@ class PostChannel(msgspec.Struct, eq=False):
     session: Session | None = None
     input_responses: Any = UNSET
     request_state: Any = None
+    inputs: TaskInputs | None = None  # set where the call may become a task of the official extension
     on_finish: Callable[[], None] | None = None
     status: int = 200  # what the answer travels with as long as it travels alone
     is_watched: bool = False
@@ -117,11 +125,40 @@ class PostChannel(msgspec.Struct, eq=False):
             raise ClientRefused(str(replies[0].error))
         return replies[0].result
 
+    async def ask_in_task(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Put a question (``{method, params}``) to the client of a task and wait for its ``tasks/update``. The call
+        becomes a task for it at once.
+
+        Raises:
+            ClientRefused: the call is no task, it has ended, or no answer came in time.
+        """
+        inputs = self.inputs
+        if inputs is None:
+            raise ClientRefused("the call cannot become a task")
+        answers: list[dict[str, Any] | None] = []
+        arrived = trio.Event()
+
+        def receive(answer: dict[str, Any] | None) -> None:
+            answers.append(answer)
+            arrived.set()
+
+        key = inputs.ask(request, receive)
+        try:
+            with trio.move_on_after(TASK_INPUT_S_MAX):
+                await arrived.wait()
+        finally:
+            inputs.withdraw(key)
+        if not answers or answers[0] is None:
+            raise ClientRefused("no answer in time" if not answers else "the call is no task, or has ended")
+        return answers[0]
+
     def finish(self, message: bytes, status: int = 200) -> None:
         """The answer, encoded. What comes after it is dropped."""
         assert self._answer is None, "a request is answered once"
         self._answer = message
         self.status = status
+        if self.inputs is not None:
+            self.inputs.close()
         if self.on_finish is not None:
             self.on_finish()
         self._wake()

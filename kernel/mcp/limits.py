@@ -38,6 +38,7 @@ SERVER_REQUEST_S_MAX: Final = 60.0
 # --- the official Tasks extension ---
 TASK_AFTER_S: Final = 5.0  # so long a call of a client that takes tasks is waited for before it becomes one
 TASK_POLL_MS: Final = 1_000
+TASK_INPUT_S_MAX: Final = 5 * 60.0  # a task waits this long for an answer (conformance fixtures only)
 
 # --- results ---
 COMPLETION_VALUES_MAX: Final = 100  # by the protocol

@@ -32,10 +32,11 @@ class Listen(msgspec.Struct, frozen=True):
 
 
 class TaskOperation(msgspec.Struct, frozen=True):
-    """``tasks/get``, ``tasks/update`` or ``tasks/cancel``."""
+    """``tasks/get``, ``tasks/update`` (with its ``inputResponses``) or ``tasks/cancel``."""
 
     kind: Literal["get", "update", "cancel"]
     task_id: str
+    responses: dict[str, Any] = {}
 
 
 class Envelope(msgspec.Struct, frozen=True):
@@ -78,9 +79,10 @@ def _get_task(params: Params) -> TaskOperation:
 
 
 def _update_task(params: Params) -> TaskOperation:
-    if not isinstance(params.get("inputResponses"), dict):
+    responses = params.get("inputResponses")
+    if not isinstance(responses, dict):
         raise invalid("inputResponses must be an object")
-    return TaskOperation("update", text(params, "taskId"))
+    return TaskOperation("update", text(params, "taskId"), responses)
 
 
 def _cancel_task(params: Params) -> TaskOperation:

@@ -28,6 +28,7 @@ from kernel.mcp.params import CallTool
 from kernel.mcp.parts import Parts
 from kernel.mcp.results import ModernDress
 from kernel.mcp.subscriptions import Listening
+from kernel.mcp.task_inputs import TaskInputs
 from kernel.mcp.waiting import await_answer_for
 from kernel.tools.service import Caller
 from kernel.wire import Answer, Exchange, StreamResponse, StreamWriter
@@ -68,6 +69,13 @@ class ModernService:
 
     def _call(self, head: Head, modern: ModernRequest, envelope: Envelope, operation: Any, principal: str) -> Call:
         is_tool = isinstance(operation, CallTool)
+        # A call with a task id of our own extension has its task already; one that reports has its stream.
+        may_become_task = (
+            is_tool
+            and takes_tasks(envelope.capabilities)
+            and envelope.task_id is None
+            and envelope.progress_token is None
+        )
         channel = PostChannel(
             takes_events=head.takes_events and is_tool,
             capabilities=envelope.capabilities,
@@ -75,6 +83,7 @@ class ModernService:
             log_level=envelope.log_level,
             input_responses=modern.params.get("inputResponses"),
             request_state=modern.params.get("requestState"),
+            inputs=TaskInputs() if may_become_task else None,
         )
         caller = Caller(
             "modern",
@@ -96,10 +105,7 @@ class ModernService:
             None,
             envelope.task_id,
             outlives_client,
-            # A call with a task id of our own extension has its task already; one that reports has its stream.
-            may_become_task=takes_tasks(envelope.capabilities)
-            and envelope.task_id is None
-            and envelope.progress_token is None,
+            may_become_task=may_become_task,
         )
 
     async def _call_tool(self, exchange: Exchange, head: Head, call: Call, operation: CallTool) -> Answer:

@@ -31,13 +31,20 @@ async def await_answer_for(
     patience: Patience,
     cancel: Callable[[], None] | None,
 ) -> Response | StreamResponse | None:
-    """``await_answer``, but no longer than ``for_s`` without any news: then None, and the call goes on."""
+    """``await_answer``, but no longer than ``for_s`` without any news: then None, and the call goes on.
+
+    A call that asks its client in a task is not waited for: only as a task can it be answered.
+    """
     channel = call.channel
     try:
         if for_s is None:
             await _await_news(exchange, channel, patience, cancel)
         else:
             with trio.move_on_after(for_s) as scope:
+                if channel.inputs is not None:
+                    channel.inputs.on_change = scope.cancel
+                    if channel.inputs.requests:
+                        scope.cancel()
                 await _await_news(exchange, channel, patience, cancel)
             if scope.cancelled_caught and not channel.has_news:
                 return None
@@ -46,6 +53,8 @@ async def await_answer_for(
         if cancel is not None:
             cancel()
         raise
+    if channel.inputs is not None:
+        channel.inputs.close()  # from here on it is a stream: nobody could name a task
     if (message := channel.answer) is not None:
         return answer(head, message, channel.status)
 

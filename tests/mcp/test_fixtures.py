@@ -14,6 +14,7 @@ import trio.testing
 from kernel.ids import SeededIds
 from kernel.mcp.fixtures import fixture_endpoint
 from kernel.mcp.fixtures.tools import TOOLS
+from kernel.mcp.limits import TASK_INPUT_S_MAX
 from tests.mcp.world import TrioClock, World, open_world
 
 EVERYTHING = {
@@ -42,9 +43,44 @@ async def test_every_tool_is_described_and_answers(autojump_clock: trio.testing.
             assert tool["inputSchema"]["type"] == "object"
             reply = await world.call(tool["name"], capabilities=EVERYTHING, accept="application/json")
             assert reply.status == 200
-            is_job = tool["name"] in ("failing_job", "protocol_error_job")
+            is_job = tool["name"] in ("failing_job", "protocol_error_job", "confirm_delete", "multi_input")
             assert reply.result["resultType"] in (("task",) if is_job else ("complete", "input_required"))
+            if is_job:  # one that waits for an answer would keep its slot
+                task = {"taskId": reply.result["taskId"]}
+                assert (await world.modern("tasks/cancel", task, capabilities=EVERYTHING)).status == 200
         assert (await world.call("nothing")).rpc == (-32602, 400)
+
+
+async def test_a_tool_that_asks_within_its_task_goes_on_when_everything_is_answered(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with open_fixtures() as world:
+
+        async def in_task(method: str, task: str, **params: Any) -> Any:
+            return (await world.modern(method, {"taskId": task, **params}, capabilities=EVERYTHING)).result
+
+        for tool, arguments, count in (("confirm_delete", {"filename": "a.txt"}, 1), ("multi_input", {}, 2)):
+            task = (await world.call(tool, arguments, capabilities=EVERYTHING)).result["taskId"]
+            asked = (await in_task("tasks/get", task))["inputRequests"]
+            assert [request["method"] for request in asked.values()] == ["elicitation/create"] * count
+            for key in asked:
+                assert (await in_task("tasks/get", task))["status"] == "input_required"
+                await in_task("tasks/update", task, inputResponses={key: accepted(confirm=True, name="Ann")})
+            await trio.testing.wait_all_tasks_blocked()
+            told = await in_task("tasks/get", task)
+            assert told["status"] == "completed"
+            assert told["result"]["content"][0]["text"].count("accept") == count
+        without = {name: value for name, value in EVERYTHING.items() if name != "elicitation"}
+        assert (await world.call("confirm_delete", capabilities=without)).rpc == (-32021, 400)
+        assert (await world.call("multi_input")).rpc == (-32021, 400)
+
+
+async def test_a_tool_that_nobody_answers_fails_in_the_end(autojump_clock: trio.testing.MockClock) -> None:
+    async with open_fixtures() as world:
+        task = {"taskId": (await world.call("multi_input", capabilities=EVERYTHING)).result["taskId"]}
+        await trio.sleep(TASK_INPUT_S_MAX + 1)
+        told = (await world.modern("tasks/get", task, capabilities=EVERYTHING)).result
+        assert (told["status"], told["result"]["isError"]) == ("completed", True)
 
 
 async def test_a_client_without_the_capability_is_told_which_one_is_needed() -> None:

@@ -10,7 +10,8 @@ import trio
 import trio.testing
 from trio.testing import MockClock
 
-from kernel.mcp.limits import TASK_AFTER_S
+from kernel.mcp.channel import ClientRefused
+from kernel.mcp.limits import TASK_AFTER_S, TASK_INPUT_S_MAX
 from kernel.tasks.limits import RESULT_BYTES_MAX, RESULT_TTL_S
 from kernel.tools.service import Caller, Prepared, ToolResult
 from scheduler import Ticket
@@ -27,14 +28,29 @@ class Held(Tools):
 
     failure: Exception | None = None
     padding = ""
+    questions = 0
+    ask_after_s = 0.0
+    heard: dict[int, Any]
 
     async def perform(self, prepared: Prepared, ticket: Ticket, caller: Caller) -> ToolResult:
+        self.heard = {}
+        if self.questions:
+            await trio.sleep(self.ask_after_s)
+            async with trio.open_nursery() as nursery:
+                for number in range(self.questions):
+                    nursery.start_soon(self.ask, caller.channel, number)
         await self.release.wait()
         ticket.check_cancelled()
         if self.failure is not None:
             raise self.failure
         is_error = prepared.tool == "write"
         return ToolResult([{"type": "text", "text": "done" + self.padding}], {"tool": prepared.tool}, is_error)
+
+    async def ask(self, channel: Any, number: int) -> None:
+        try:
+            self.heard[number] = await channel.ask_in_task({"method": "elicitation/create", "params": {"n": number}})
+        except ClientRefused as refused:
+            self.heard[number] = str(refused)
 
 
 async def ask(
@@ -137,6 +153,89 @@ async def test_an_update_is_acknowledged(autojump_clock: MockClock) -> None:
         reply = await ask(world, "tasks/update", {"taskId": task["taskId"], "inputResponses": {}})
         assert reply.result["resultType"] == "complete"
         world.tools.release.set()
+
+
+async def test_a_call_that_asks_is_a_task_at_once_and_goes_on_when_every_answer_is_there(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_world(Held()) as world:
+        world.tools.questions = 2
+        task = await make_task(world)
+        assert trio.current_time() == 0
+        assert task["status"] == "input_required"
+        assert "inputRequests" not in task
+        asked = (await get(world, task))["inputRequests"]
+        first, second = asked
+        assert sorted(request["params"]["n"] for request in asked.values()) == [0, 1]
+        await trio.sleep(1)
+        for ignored in ({"other": {}}, {first: "no object"}, {}):
+            await update(world, task, ignored)
+        assert (await get(world, task))["lastUpdatedAt"] == task["lastUpdatedAt"]
+        await update(world, task, {first: {"action": "accept"}, "other": {}})
+        partly = await get(world, task)
+        assert (partly["status"], set(partly["inputRequests"])) == ("input_required", {second})
+        assert partly["lastUpdatedAt"] > task["lastUpdatedAt"]
+        await update(world, task, {first: {"action": "cancel"}, second: {"action": "decline"}})
+        whole = await get(world, task)
+        assert whole["status"] == "working"
+        assert "inputRequests" not in whole
+        await trio.testing.wait_all_tasks_blocked()
+        answers = {asked[first]["params"]["n"]: "accept", asked[second]["params"]["n"]: "decline"}
+        assert {number: heard["action"] for number, heard in world.tools.heard.items()} == answers
+        world.tools.release.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert (await get(world, task))["status"] == "completed"
+
+
+async def update(world: World, task: dict[str, Any], responses: dict[str, Any]) -> None:
+    reply = await ask(world, "tasks/update", {"taskId": task["taskId"], "inputResponses": responses})
+    assert reply.result["resultType"] == "complete"
+    assert set(reply.result) <= {"resultType", "_meta"}
+
+
+@pytest.mark.parametrize("after_s", [TASK_AFTER_S / 2, 2 * TASK_AFTER_S])
+async def test_a_call_that_asks_later_is_a_task_from_then_on(after_s: float, autojump_clock: MockClock) -> None:
+    async with open_world(Held()) as world:
+        world.tools.questions, world.tools.ask_after_s = 1, after_s
+        task = await make_task(world)
+        assert trio.current_time() == pytest.approx(min(after_s, TASK_AFTER_S))
+        await trio.sleep(2 * TASK_AFTER_S)
+        (key,) = (await get(world, task))["inputRequests"]
+        await update(world, task, {key: {"action": "accept"}})
+        assert (await get(world, task))["status"] == "working"
+        world.tools.release.set()
+
+
+async def test_a_question_ends_with_its_time_or_its_call(autojump_clock: MockClock) -> None:
+    async with open_world(Held()) as world:
+        world.tools.questions = 1
+        task = await make_task(world)
+        await trio.sleep(TASK_INPUT_S_MAX + 1)
+        assert (await get(world, task))["status"] == "working"
+        assert world.tools.heard == {0: "no answer in time"}
+        world.tools.release.set()
+    async with open_world(Held()) as world:
+        world.tools.questions = 1
+        task = await make_task(world)
+        await ask(world, "tasks/cancel", {"taskId": task["taskId"]})
+        told = await get(world, task)
+        assert told["status"] == "cancelled"
+        assert "inputRequests" not in told
+        await trio.testing.wait_all_tasks_blocked()
+        assert world.tools.heard == {0: "the call is no task, or has ended"}
+        world.tools.release.set()
+        await trio.testing.wait_all_tasks_blocked()
+        assert world.scheduler.statistics().in_flight == 0
+
+
+async def test_who_cannot_get_a_task_cannot_be_asked_in_one(autojump_clock: MockClock) -> None:
+    for options in ({"capabilities": {}}, {TASK: UUID}, {"progressToken": 1}):
+        async with open_world(Held()) as world:
+            world.tools.questions = 1
+            world.tools.release.set()
+            reply = await ask(world, "tools/call", {"name": "echo", "arguments": {}}, **options)
+            assert reply.messages[-1]["result"]["resultType"] == "complete"
+            assert world.tools.heard == {0: "the call cannot become a task"}
 
 
 async def test_a_task_is_its_credentials_own_and_ends_after_ten_minutes(autojump_clock: MockClock) -> None:
