@@ -56,7 +56,7 @@ def _measure_one(wish: Wish, workload: str, processors: Processors, tell: Tell) 
             targets = [with_session(target) for target in targets]
         rounds: list[list[dict[str, Any]]] = [[] for _ in targets]
         witnessed: list[list[dict[str, float]]] = [[] for _ in targets]
-        shape = _shape(wish, workload)
+        shape = shape_for(wish, workload)
         tell(f"{workload}: {_manner(shape)}, {wish.rounds} rounds of {shape.duration_s:g} s")
         for number in range(wish.rounds):
             for place, target in enumerate(targets):
@@ -147,7 +147,8 @@ def _host_delay_s(wish: Wish, workload: str) -> float:
     return wish.host_delay_s if wish.host_delay_s is not None and own_s else own_s
 
 
-def _shape(wish: Wish, workload: str) -> Shape:
+def shape_for(wish: Wish, workload: str) -> Shape:
+    """The load of one workload: the wished one, within what the workload says about rate and connections."""
     row, shape = WORKLOADS.get(workload), replace(wish.shape, workload=workload)
     if row is not None:
         shape = replace(shape, connections=min(shape.connections, row.connections_max))

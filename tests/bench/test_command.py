@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from kernel.bench.command import bench_command
 from kernel.bench.independent import parse as parse_wrk
 from kernel.bench.lanes import Sweep, words_of_knee
+from kernel.bench.session import Wish, shape_for
 from kernel.bench.targets import PEERS, TargetFailed, running
 from kernel.bench.workloads import NAMES
 
@@ -87,6 +88,27 @@ def test_wrks_report_is_read() -> None:
     assert parse_wrk(text + "Non-2xx or 3xx responses: 3")["hadErrors"] == 1.0
     with pytest.raises(ValueError, match="told no rate"):
         parse_wrk("unable to connect")
+
+
+@pytest.mark.parametrize(
+    ("workload", "wish", "rate", "connections", "idle"),
+    [
+        ("reads", Wish(()), 0.0, 16, 0),
+        ("overload", Wish(()), 4_000.0, 256, 0),  # ten times four slots of 10 ms
+        ("overload", Wish((), read_slots=2, host_delay_s=0.1), 200.0, 256, 0),
+        ("large", Wish(()), 0.0, 2, 0),
+        ("idle", Wish((), idle=77), 0.0, 16, 77),
+        ("fanout", Wish(()), 0.0, 16, 0),
+    ],
+)
+def test_a_workload_shapes_its_load(workload: str, wish: Wish, rate: float, connections: int, idle: int) -> None:
+    shape = shape_for(wish, workload)
+    assert (shape.workload, shape.rate_per_s, shape.connections, shape.idle) == (
+        workload,
+        pytest.approx(rate),
+        connections,
+        idle,
+    )
 
 
 def test_a_sweep_hands_its_lanes_to_the_kernel() -> None:
