@@ -7,7 +7,7 @@ BIN := $(VENV)/Scripts
 endif
 STAMP := $(VENV)/.installed
 
-.PHONY: setup serve fmt check test sweep golden conformance clients oracle bench coverage clean
+.PHONY: setup serve fmt check test sweep mutations golden conformance clients frontend oracle in-front bench coverage clean
 
 setup: $(STAMP)
 
@@ -37,6 +37,10 @@ test: setup
 sweep: setup
 	$(BIN)/python -m pytest -q -m "slow or stress" -n 2 --dist loadfile
 
+# Plants every bug of the table, one at a time, and runs the test that should catch it.
+mutations: setup
+	$(BIN)/python -m tests.mutations
+
 coverage: setup
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -q
@@ -55,9 +59,21 @@ conformance: setup
 clients: setup
 	$(BIN)/python tests/wire/clients/run.py
 
+# SiYuan's own web interface on this kernel. WD names a real distribution's folder.
+frontend: setup
+	$(BIN)/python tests/wire/frontend/run.py $(WD)
+
 oracle: setup
 	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
 	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only '$(ONLY)' --by-family --spawn '$(ORACLE)'
+
+# The plugin's endpoint in front of a real kernel (ORACLE as above): the same recordings, the same tests.
+in-front: setup
+	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
+	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only 'mcp-*' --by-family \
+	  --mcp 'http://127.0.0.1:{port+1}/sisyphus/mcp' \
+	  --spawn "$(BIN)/python tests/wire/in_front.py --kernel '$(ORACLE)' --port {port} --workspace {workspace}"
+	SISYPHUS_TEST_KERNEL='$(ORACLE)' $(BIN)/python -m pytest -q tests/wire/test_either_host.py -m wire
 
 bench: setup
 	$(BIN)/python -m bench $(ARGS)
