@@ -1,4 +1,5 @@
-"""``make clients``: the official clients, each in both eras, against one real process. Not a pytest file.
+"""``make clients``: the official clients, each in both eras, against one real process; then the programs written for
+SiYuan's own interface (``kernel_clients.py``). Not a pytest file.
 
 Installs the clients into a folder of their own (``tests/wire/toolbox.py``). Prints one line per client and mode; exits
 1 if any story went wrong, 2 where a client cannot be had.
@@ -21,6 +22,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.support.process import running_kernel  # noqa: E402
 from tests.wire import toolbox  # noqa: E402
+from tests.wire.clients import kernel_clients  # noqa: E402
 
 HERE = Path(__file__).parent
 PYTHON_PACKAGE = "mcp==2.3.0"
@@ -105,10 +107,11 @@ async def serve_and_tell(told: list[tuple[str, list[str]]]) -> bool:
 
 def main() -> int:
     try:
-        return 0 if trio.run(serve_and_tell, stories()) else 1
+        is_good = trio.run(serve_and_tell, stories())
     except toolbox.Missing as missing:
         print(f"clients: {missing}", file=sys.stderr)
         return 2
+    return max(0 if is_good else 1, kernel_clients.main([]))
 
 
 if __name__ == "__main__":
