@@ -61,7 +61,7 @@ clients: setup
 
 # SiYuan's own web interface on this kernel. WD names a real distribution's folder.
 frontend: setup
-	$(BIN)/python tests/wire/frontend/run.py --wd "$(WD)"
+	$(BIN)/python tests/wire/frontend/run.py --wd "$(WD)" $(if $(ORACLE),--against '$(ORACLE)')
 
 oracle: setup
 	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
