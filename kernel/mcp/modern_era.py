@@ -29,6 +29,7 @@ class Listen(msgspec.Struct, frozen=True):
 
     wants_tools: bool
     wants_prompts: bool
+    names_tasks: bool = False  # asked for, not served: the acknowledgement leaves it out, and tasks/get tells
 
 
 class TaskOperation(msgspec.Struct, frozen=True):
@@ -71,7 +72,14 @@ def _listen(params: Params) -> Listen:
     uris = notifications.get("resourceSubscriptions", [])
     if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris):
         raise invalid("notifications.resourceSubscriptions must be an array of strings")
-    return Listen(notifications.get("toolsListChanged", False), notifications.get("promptsListChanged", False))
+    task_ids = notifications.get("taskIds", [])
+    if not isinstance(task_ids, list) or not all(isinstance(task_id, str) for task_id in task_ids):
+        raise invalid("notifications.taskIds must be an array of strings")
+    return Listen(
+        notifications.get("toolsListChanged", False),
+        notifications.get("promptsListChanged", False),
+        names_tasks=bool(task_ids),
+    )
 
 
 def _get_task(params: Params) -> TaskOperation:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernel.mcp.answers import EVENT_HEADERS, answer
 from kernel.mcp.calls import Call
-from kernel.mcp.capabilities import takes_tasks
+from kernel.mcp.capabilities import TASKS, missing_capability, takes_tasks
 from kernel.mcp.channel import PostChannel
 from kernel.mcp.classify import ModernRequest
 from kernel.mcp.dispatch import run_handler
@@ -129,6 +129,8 @@ class ModernService:
     def _listen(self, exchange: Exchange, head: Head, call: Call, operation: Listen) -> StreamResponse:
         if not head.takes_events:
             raise ProtocolError(INVALID_REQUEST, "Not Acceptable: a listen stream needs text/event-stream", status=406)
+        if operation.names_tasks and not takes_tasks(call.channel.capabilities):
+            raise missing_capability({"extensions": {TASKS: {}}})
         subscriptions, principal = self._parts.subscriptions, call.caller.principal
         if not subscriptions.listeners.has_room(principal):
             retry = (("Retry-After", str(STREAM_RETRY_S)),)

@@ -115,7 +115,15 @@ def test_a_listen_filter_is_read(notifications: dict[str, Any], expected: Listen
 
 @pytest.mark.parametrize(
     "notifications",
-    [None, [], "x", {"toolsListChanged": "yes"}, {"resourceSubscriptions": "u"}, {"resourceSubscriptions": [5]}],
+    [
+        None,
+        [],
+        "x",
+        {"toolsListChanged": "yes"},
+        {"resourceSubscriptions": "u"},
+        {"resourceSubscriptions": [5]},
+        {"taskIds": "u"},
+    ],
 )
 def test_a_malformed_listen_filter_is_invalid_params(notifications: Any) -> None:
     with pytest.raises(ProtocolError) as caught:

@@ -238,6 +238,22 @@ async def test_who_cannot_get_a_task_cannot_be_asked_in_one(autojump_clock: Mock
             assert world.tools.heard == {0: "the call cannot become a task"}
 
 
+async def test_a_listener_may_name_tasks_only_if_it_takes_them_and_is_told_that_it_has_to_ask(
+    autojump_clock: MockClock,
+) -> None:
+    async with open_world(Held()) as world:
+        params = {"notifications": {"taskIds": [UUID], "toolsListChanged": True}}
+        refused = await ask(world, "subscriptions/listen", params, capabilities={})
+        assert refused.rpc == (-32021, 400)
+        malformed = {"notifications": {"taskIds": [5]}}
+        assert (await ask(world, "subscriptions/listen", malformed)).rpc == (-32602, 400)
+        headers = modern_headers("subscriptions/listen", params)
+        stream = await world.open(
+            "POST", headers, modern_body("subscriptions/listen", params, capabilities=TAKES_TASKS)
+        )
+        assert (await stream.message())["params"]["notifications"] == {"toolsListChanged": True}
+
+
 async def test_a_task_is_its_credentials_own_and_ends_after_ten_minutes(autojump_clock: MockClock) -> None:
     async with open_world(Held()) as world:
         task = await make_task(world)

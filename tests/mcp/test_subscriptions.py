@@ -268,7 +268,7 @@ async def test_a_listen_stream_acknowledges_first_and_marks_every_message(
     id: Any, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with open_world() as world:
-        stream = await open_listen(world, {"toolsListChanged": True, "promptsListChanged": True, "taskIds": ["x"]}, id)
+        stream = await open_listen(world, {"toolsListChanged": True, "promptsListChanged": True, "otherIds": ["x"]}, id)
         meta = {"io.modelcontextprotocol/subscriptionId": id}
         acknowledged = await stream.message()
         assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
