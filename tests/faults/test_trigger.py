@@ -23,7 +23,9 @@ async def test_without_a_plan_a_point_is_passed_without_a_checkpoint() -> None:
 
 
 async def test_a_point_that_no_rule_is_about_is_passed() -> None:
-    await trigger_of(Rule("write.commit.settled", "fail")).visit(POINT)
+    trigger = trigger_of(Rule("write.commit.settled", "fail"))
+    assert await trigger.visit(POINT) == ()
+    assert trigger.plan.struck("") == 0
 
 
 async def test_a_delay_takes_its_time(autojump_clock: trio.testing.MockClock) -> None:

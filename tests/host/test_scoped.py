@@ -245,9 +245,10 @@ async def test_an_allowance_raises_the_limit_for_bytes_alone() -> None:
 
 
 async def test_without_a_budget_nothing_is_limited() -> None:
-    scope, _ = scoped(Scripted("x"))
+    scope, _ = scoped(host := Scripted("x"))
     for _ in range(READ_REQUESTS_MAX + 1):
         await scope.call(READ)
+    assert host.calls == [READ] * (READ_REQUESTS_MAX + 1)
 
 
 async def pieces_of(scope: ScopedHost, seen: list[bytes], ticket: Ticket | None = None) -> None:

@@ -30,4 +30,9 @@ def test_a_label_is_only_text() -> None:
 
 
 def test_an_empty_trace_is_an_empty_picture() -> None:
-    ElementTree.fromstring(as_svg(trace_events([]), "nothing"))
+    picture = ElementTree.fromstring(as_svg(trace_events([]), "nothing"))
+    texts = [element.text or "" for element in picture.iter(f"{SVG}text")]
+    assert (texts[0], texts[-1]) == ("nothing", "0 ms")
+    assert [text for text in texts if "slot" in text] == []
+    # Every bar and every mark has a title.
+    assert list(picture.iter(f"{SVG}title")) == []

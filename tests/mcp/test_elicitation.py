@@ -91,8 +91,9 @@ def test_an_answer_means_one_of_four_things_and_only_a_malformed_one_leaves_the_
 @pytest.mark.parametrize("state", [5, True, [], {}, "", "v1.", "v1.n", "v1.n.", "v2.n.x", "é", "v1.é.é"])
 def test_what_is_no_state_is_refused(state: Any) -> None:
     confirmations = Confirmations(b"key")
-    confirmations.issue(BINDING, "n", now=0.0)
+    issued = confirmations.issue(BINDING, "n", now=0.0)
     refused(confirmations, state)
+    assert confirmations.judge(issued, BINDING, YES, now=0.0) is Answer.CONFIRMED
 
 
 def test_every_byte_counts() -> None:
@@ -140,11 +141,13 @@ def test_a_state_expires_at_its_limit() -> None:
 
 
 def test_a_state_dies_with_its_process() -> None:
-    state = Confirmations(b"key").issue(BINDING, "n", now=0.0)
+    issuer = Confirmations(b"key")
+    state = issuer.issue(BINDING, "n", now=0.0)
     restarted = Confirmations(b"another key")
     refused(restarted, state)
     same_key = Confirmations(b"key")
     refused(same_key, state)
+    assert issuer.judge(state, BINDING, YES, now=0.0) is Answer.CONFIRMED
 
 
 def test_the_limit_is_kept_and_one_past_it_the_oldest_is_pushed_out() -> None:
@@ -187,5 +190,6 @@ def test_an_identity_is_the_declaration_and_not_its_spelling() -> None:
 @given(st.text(max_size=80))
 def test_no_text_opens_a_confirmation(state: str) -> None:
     confirmations = Confirmations(b"key")
-    confirmations.issue(BINDING, "n", now=0.0)
+    issued = confirmations.issue(BINDING, "n", now=0.0)
     refused(confirmations, state)
+    assert confirmations.judge(issued, BINDING, YES, now=0.0) is Answer.CONFIRMED

@@ -60,6 +60,7 @@ def test_a_write_that_the_host_refused_may_be_sent_again() -> None:
     book, mark = prepared()
     written(book, mark, is_done=False)
     written(book, mark)
+    assert [write.is_done for write in book.writes[mark]] == [False, True]
 
 
 def test_a_call_without_a_mark_is_nothing_to_the_book() -> None:

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import assert_no_checkpoints, wait_all_tasks_blocked
 
 from kernel.siyuan.durable import Durable, write_inline
 from kernel.workspace.file_backends import MemoryBackend
@@ -33,7 +33,11 @@ def _store() -> tuple[MemoryBackend, Files]:
 
 async def test_settling_without_writes_returns_at_once() -> None:
     _, files = _store()
-    await Durable(files, lambda _: None).settle()
+    gate = Gate()
+    gate.opened.release()
+    with assert_no_checkpoints():
+        await Durable(files, lambda _: None, run=gate).settle()
+    assert gate.batches == []
 
 
 async def test_what_was_written_is_on_disk_after_settling() -> None:

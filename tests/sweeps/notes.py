@@ -29,6 +29,9 @@ PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc000000301010018dd8db0"
     "0000000049454e44ae426082"
 )
+PICTURE = "assets/used-20260301100000-assetaa.png"
+UNUSED_PICTURE = "assets/unused-20260301100000-assetbb.png"
+EDIT = {"edit": {"old": "Alpha", "new": "Omega"}}
 SETTINGS = settings()
 
 
@@ -77,8 +80,8 @@ async def _write_notes(app: App) -> dict[str, Any]:
 
     box = (await call("/api/notebook/createNotebook", {"name": "Box"}))["notebook"]["id"]
     spare = (await call("/api/notebook/createNotebook", {"name": "Spare"}))["notebook"]["id"]
-    await app.host.write_file("/data/assets/used-20260301100000-assetaa.png", PNG)
-    await app.host.write_file("/data/assets/unused-20260301100000-assetbb.png", PNG)
+    await app.host.write_file(f"/data/{PICTURE}", PNG)
+    await app.host.write_file(f"/data/{UNUSED_PICTURE}", PNG)
     await app.host.write_file("/data/templates/plain.md", b"A template")
     other = await document(box, "/Other", "Target text\n\nSecond text")
     target, second = await children(other)
@@ -87,7 +90,7 @@ async def _write_notes(app: App) -> dict[str, Any]:
         "Beta text",
         "## Part",
         f"See (({target} 'there'))",
-        "![p](assets/used-20260301100000-assetaa.png)",
+        f"![p]({PICTURE})",
     ]
     plan = await document(box, "/Plan", "\n\n".join(texts))
     alpha, beta, part, *_ = await children(plan)
@@ -149,18 +152,33 @@ def _calls(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _special(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    edit = {"edit": {"old": "Alpha", "new": "Omega"}}
-    picture = "assets/used-20260301100000-assetaa.png"
+    """What an action's call has of its own, by action; what it shares with others is left out."""
+    return {
+        **_of_paths(ids),
+        **_of_documents(ids),
+        **_of_blocks(ids),
+        **_of_databases(ids),
+        **_of_files(ids),
+        **_of_the_rest(ids),
+    }
+
+
+def _of_paths(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {
         "fs.ls": {"path": "/Box"},
         "fs.tree": {"path": "/Box"},
         "fs.read": {"path": "/Box/Plan"},
         "fs.write": {"path": "/Box/New", "markdown": "New"},
-        "fs.replace": {"path": "/Box/Plan", **edit},
+        "fs.replace": {"path": "/Box/Plan", **EDIT},
         "fs.rm": {"path": "/Box/Other"},
         "fs.mv": {"from": "/Box/Other", "to": "/Box/Plan"},
         "fs.reorder": {"path": "/Box", "orderedPaths": ["/Box/Other", "/Box/Plan"]},
         "fs.search": {"path": "/Box"},
+    }
+
+
+def _of_documents(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
         "notebook.create": {"name": "New"},
         "notebook.set_open_state": {"notebook": ids["spare"], "opened": False},
         "notebook.remove": {"notebook": ids["spare"]},
@@ -175,15 +193,25 @@ def _special(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "document.list_tree": {"path": "/"},
         "document.heading_to_doc": {"targetNotebook": ids["box"]},
         "document.doc_to_heading": {"srcID": ids["other"], "targetID": ids["part"]},
+    }
+
+
+def _of_blocks(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
         "block.insert": {"previousID": ids["alpha"]},
         "block.update": {"id": ids["alpha"], "data": "Changed"},
-        "block.replace": {"id": ids["alpha"], **edit},
+        "block.replace": {"id": ids["alpha"], **EDIT},
         "block.delete": {"id": ids["beta"]},
         "block.move": {"id": ids["beta"], "previousID": ids["part"]},
         "block.set_fold_state": {"id": ids["part"]},
         "block.get_kramdown": {"id": ids["alpha"]},
         "block.transfer_references": {"fromID": ids["target"], "toID": ids["second"]},
         "block.set_attrs": {"id": ids["alpha"], "attrs": {"custom-a": "b"}},
+    }
+
+
+def _of_databases(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
         "av.render": {"avID": AV, "blockID": ids["database"]},
         "av.get": {"avID": AV},
         "av.search": {"keyword": "a"},
@@ -197,18 +225,28 @@ def _special(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "av.set_sorts": {"sorts": [{"column": ids["column"], "order": "ASC"}]},
         "av.set_group": {"group": {"field": ids["column"], "method": 0, "order": 0, "hideEmpty": True}},
         "av.set_column_order": {"keyIDs": [ids["column"]]},
+    }
+
+
+def _of_files(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
         "file.read_template": {"path": "plain.md"},
         "file.create_template": {"path": "new.md", "markdown": "x"},
         "file.update_template": {"path": "plain.md", "markdown": "x"},
         "file.delete_template": {"path": "plain.md"},
         "file.save_doc_as_template": {"name": "saved"},
         "file.render": {"path": "plain.md"},
-        "file.export_resources": {"paths": [f"/data/{picture}"]},
-        "file.audit_image_refs": {"expectedRefs": [picture]},
-        "file.read_image": {"path": picture},
-        "file.get_image_ocr_text": {"path": picture},
-        "file.rename_asset": {"oldPath": picture, "newName": "renamed"},
-        "file.delete_asset": {"path": "assets/unused-20260301100000-assetbb.png"},
+        "file.export_resources": {"paths": [f"/data/{PICTURE}"]},
+        "file.audit_image_refs": {"expectedRefs": [PICTURE]},
+        "file.read_image": {"path": PICTURE},
+        "file.get_image_ocr_text": {"path": PICTURE},
+        "file.rename_asset": {"oldPath": PICTURE, "newName": "renamed"},
+        "file.delete_asset": {"path": UNUSED_PICTURE},
+    }
+
+
+def _of_the_rest(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {
         "search.find_replace": {"k": "Beta", "r": "Gamma", "ids": [ids["plan"]]},
         "search.get_backlinks": {"id": ids["other"]},
         "search.search_refs": {"id": ids["other"]},

@@ -81,6 +81,12 @@ async def test_a_modern_client_that_hangs_up_cancels_its_call(ending: str) -> No
         world.tools.release.set()
         await world.until("in_flight", 0)
         await stream.aclose()
+        again = await world.client.post(
+            world.url, headers=dict(modern_headers("tools/call", ECHO)), content=modern_body("tools/call", ECHO)
+        )
+        assert again.json()["result"]["structuredContent"]["tool"] == "echo"
+        assert world.tools.performed == [("slow", {}), ("echo", {})]
+        assert world.scheduler.statistics().cancelled_holding_slots == 0
 
 
 async def test_a_pipelined_request_is_no_hang_up() -> None:
