@@ -68,9 +68,14 @@ class Kernel:
         return arguments
 
     def leave(self) -> None:
-        """The modern client goes away."""
+        """The modern client goes away, and the endpoint looks for it at once.
+
+        It looks at who has waited for a while; in virtual time no call takes that long, and no departure would be seen.
+        """
         if self.exchange is not None:
             self.exchange.leave()
+            for channel in list(self.app.endpoint._patience._since):
+                channel.ask_for_watch()
 
     def cancel(self) -> None:
         """The handshake client cancels by name."""
