@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Final
 
 from bench import writes
+from kernel.bench.sampler import processor_s
 from tests.wire.toolbox import Missing, python_with
 
 CONNECTIONS: Final = 16
@@ -191,15 +192,6 @@ def legacy_request(peer: Peer) -> tuple[dict[str, str], bytes]:
         headers["Mcp-Session-Id"] = peer.session
     params = {"name": peer.tool, "arguments": peer.arguments}
     return headers, json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
-
-
-def processor_s(pid: int) -> float:
-    """User and system time of a process with all its threads; 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -11,10 +11,10 @@ import re
 import signal
 import statistics
 import subprocess
-from pathlib import Path
 from typing import Final
 
 from bench.__main__ import CONNECTIONS, on_processor, script_of, start_kernel, wait_until_ready
+from kernel.bench.sampler import resident_mib
 
 BLOCK_S: Final = 5
 MILLION: Final = 1_000_000
@@ -45,15 +45,6 @@ def main() -> None:
     finally:
         peer.process.send_signal(signal.SIGTERM)
         peer.process.wait(timeout=30)
-
-
-def resident_mib(pid: int) -> float:
-    """What of the process is in memory now; 0 where the system does not tell."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except OSError:
-        return 0.0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmRSS")), 0.0)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bench.__main__ import free_port, processor_s
+from bench.__main__ import free_port
+from kernel.bench.sampler import processor_s
 
 CONNECTIONS: Final = 16
 PARAGRAPHS: Final = 200

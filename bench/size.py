@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
 import signal
 import statistics
@@ -22,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
+from kernel.bench.sampler import processor_s, resident_mib
 from kernel.workspace import sy
 from kernel.workspace.tree import Node
 
@@ -128,12 +128,10 @@ class Kernel:
         return told["data"]
 
     def cpu_s(self) -> float:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return processor_s(self.process.pid)
 
     def rss_mib(self) -> float:
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+        return resident_mib(self.process.pid)
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)

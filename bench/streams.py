@@ -17,7 +17,8 @@ import time
 from typing import Final
 from urllib.parse import urlsplit
 
-from bench.__main__ import processor_s, start_kernel, wait_until_ready
+from bench.__main__ import start_kernel, wait_until_ready
+from kernel.bench.sampler import processor_s
 
 STREAMS: Final = 64
 MESSAGES_PER_FORM: Final = 50
