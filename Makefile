@@ -41,10 +41,12 @@ sweep: setup
 mutations: setup
 	$(BIN)/python -m tests.mutations
 
+# Lines and branches, of this process and of all that the tests start. TESTS names a part of the suite.
+TESTS ?=
 coverage: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q
-	$(BIN)/coverage report
+	@status=0; $(BIN)/coverage run -m pytest -q -n 2 --dist loadfile $(TESTS) || status=$$?; \
+	  $(BIN)/coverage combine --quiet; $(BIN)/coverage report; exit $$status
 
 # Compares our kernel with recordings of the real one. GOLDEN names a folder of recordings, ONLY a pattern.
 GOLDEN ?= tests/golden/recordings
