@@ -69,13 +69,14 @@ oracle: setup
 	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
 	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only '$(ONLY)' --by-family --spawn '$(ORACLE)'
 
-# The plugin's endpoint in front of a real kernel (ORACLE as above): the same recordings, the same tests.
+# The plugin's endpoint in front of a real kernel (ORACLE as above): the same tests, then the same recordings. The
+# comparison ends with 1 where one exchange differs: those are the rows of docs/differences.md.
 in-front: setup
 	@test -n "$(ORACLE)" || { echo "ORACLE names the command that starts a real kernel, with {port} and {workspace}"; exit 2; }
+	SISYPHUS_TEST_KERNEL='$(ORACLE)' $(BIN)/python -m pytest -q tests/wire/test_either_host.py -m wire
 	$(BIN)/python tests/golden/golden.py compare $(GOLDEN) --only 'mcp-*' --by-family \
 	  --mcp 'http://127.0.0.1:{port+1}/sisyphus/mcp' \
 	  --spawn "$(BIN)/python tests/wire/in_front.py --kernel '$(ORACLE)' --port {port} --workspace {workspace}"
-	SISYPHUS_TEST_KERNEL='$(ORACLE)' $(BIN)/python -m pytest -q tests/wire/test_either_host.py -m wire
 
 bench: setup
 	$(BIN)/python -m bench $(ARGS)
