@@ -28,10 +28,15 @@ def _recordings() -> list[Any]:
     return [pytest.param(path, id=path.stem) for path in sorted(_FOLDER.glob("*-*.json"))]
 
 
-@pytest.mark.parametrize("path", _recordings())
-async def test_a_recorded_scenario_comes_out_as_recorded(path: Path, tmp_path: Path, autojump_clock: object) -> None:
-    scenario = json.loads(path.read_text(encoding="utf-8"))
-    on_purpose, _ = _ON_PURPOSE.get(path.stem, (set(), ""))
+@pytest.fixture(params=_recordings())
+def scenario(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return dict(json.loads(request.param.read_text(encoding="utf-8")))
+
+
+async def test_a_recorded_scenario_comes_out_as_recorded(
+    scenario: dict[str, Any], tmp_path: Path, autojump_clock: object
+) -> None:
+    on_purpose, _ = _ON_PURPOSE.get(scenario["name"], (set(), ""))
     differing = await differing_exchanges(scenario, tmp_path / "golden-00000000")
     assert {index: rows for index, rows in differing.items() if index not in on_purpose} == {}
     assert on_purpose <= set(differing)
