@@ -170,3 +170,13 @@ async def test_a_guard_is_asked_before_the_probe_and_not_for_a_replay_nor_a_read
         intent.guard = forbid
         assert (await world.coordinator.commit(intent, DirectGate(), write))["replayed"] is True
         assert asked == [0, 1]
+
+
+async def test_a_commit_with_threads_for_disk_and_digest_answers_the_same(tmp_path: Path) -> None:
+    """As in a served kernel: one writer thread, workers for hashing."""
+    async with open_world(tmp_path, {"b": "one"}, is_inline=False) as world:
+        answer = await world.preflight("b", "two")
+        done = await world.commit("b", "two", answer)
+        assert done["safety"]["transactionState"] == "committed"
+        assert (await world.commit("b", "two", answer))["replayed"] is True
+        assert world.blocks.counts[UPDATE] == 1

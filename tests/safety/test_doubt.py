@@ -9,6 +9,7 @@ import pytest
 import trio
 import trio.testing
 
+from kernel.errors import ToolError
 from kernel.faults.plan import Rule
 from kernel.host.base import HostApiError, HostUnavailable
 from kernel.safety.intent import Observation, Outcome
@@ -217,3 +218,28 @@ async def test_a_lost_answer_on_a_broken_disk_is_in_doubt_all_the_same(tmp_path:
         world.plan(Rule(f"host.after:{UPDATE}", "drop"), Rule("ledger.settle.before", "fail"))
         assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
         assert (await refusal(world.commit("b", "two", answer))).details["ledgerState"] == "unknown"
+
+
+async def test_a_handler_that_looked_and_did_not_find_its_write_is_a_mismatch_in_its_own_words(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    """R93: it knows more than a read-back could tell; what it says stays, but for the type."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, write = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def looking() -> Outcome:
+            await write()
+            raise ToolError("pending_verification", "not shown", type="x", cardIDs=["c"], outer={"action": "update"})
+
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), looking))
+        assert (error.code, error.message) == ("readback_mismatch", "not shown")
+        assert error.outer == {"action": "update", **IN_DOUBT}
+        assert error.details == {
+            "cardIDs": ["c"],
+            "requestId": answer["requestId"],
+            "cause": "pending_verification",
+        }
+        again = await refusal(world.commit("b", "two", answer))
+        assert (again.code, again.details["ledgerState"]) == ("outcome_unknown", "unknown")
+        assert world.blocks.counts[UPDATE] == 1

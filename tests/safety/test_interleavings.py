@@ -10,8 +10,9 @@ import trio.testing
 
 from kernel.errors import ToolError
 from kernel.faults.plan import Rule
+from kernel.safety.limits import REQUEST_ID_TTL_S
 from tests.safety.told import refusal
-from tests.safety.world import UPDATE, open_world
+from tests.safety.world import UPDATE, DirectGate, open_world
 
 
 async def test_of_two_commits_with_one_id_exactly_one_writes(tmp_path: Path) -> None:
@@ -84,3 +85,23 @@ async def test_an_id_that_expires_between_its_check_and_the_boundary_gives_the_l
             world.clock.advance(1)
             world.trigger.release()
         assert (await world.commit("b", "two", fresh))["safety"]["transactionState"] == "committed"
+
+
+async def test_an_addition_whose_id_expires_on_the_way_to_the_boundary_has_no_lease_to_give_back(
+    tmp_path: Path,
+) -> None:
+    async with open_world(tmp_path) as world:
+        answer = await world.coordinator.preflight(world.append("new", "text")[0])
+        intent, write = world.append("new", "text", request_id=answer["requestId"])
+        world.plan(Rule("write.commit.checked", "hold"))
+
+        async def late() -> None:
+            error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+            assert (error.code, error.details["requestId"]) == ("request_id_expired", answer["requestId"])
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(late)
+            await world.trigger.wait_held()
+            world.clock.advance(REQUEST_ID_TTL_S)
+            world.trigger.release()
+        assert world.blocks.counts == {}

@@ -9,16 +9,19 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from kernel.clock import ManualClock
+from kernel.faults.plan import FaultPlan, Rule
+from kernel.faults.trigger import Trigger
 from kernel.ids import SeededIds
 from kernel.safety import ledger_store
 from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_store import AlreadyBegun, LedgerFull, LedgerStore, LedgerUnavailable, NoFreeId
-from kernel.safety.ledger_writer import InlineWriter, ThreadWriter
+from kernel.safety.ledger_writer import Deliver, InlineWriter, ThreadWriter
 from kernel.safety.limits import LEDGER_LIVE_MAX, RECEIPT_TTL_S, RECEIPTS_CACHED_MAX, REQUEST_ID_TTL_S
 from kernel.safety.rows import Binding, Row
 from kernel.safety.write import WriteEvent, WriteState
@@ -340,6 +343,76 @@ async def test_a_cancelled_preflight_leaves_an_id_that_nobody_can_use(tmp_path: 
         states = await ledger._run(lambda c: sorted(s for (s,) in c.execute("SELECT state FROM writes")))
         assert states == ["expired", "expired", "issued"]
         assert row.state is WriteState.ISSUED
+
+
+class SlowDisk(InlineWriter):
+    """Recording an id takes longer than its life."""
+
+    def __init__(self, store: LedgerStore, clock: ManualClock) -> None:
+        super().__init__(store)
+        self._clock = clock
+
+    def submit(self, job: ledger_store.Job, deliver: Deliver) -> None:
+        super().submit(job, deliver)
+        self._clock.advance(REQUEST_ID_TTL_S)
+
+
+async def test_an_id_that_outlived_its_time_on_a_slow_disk_is_not_kept(tmp_path: Path) -> None:
+    clock = ManualClock()
+    ledger = Ledger(SlowDisk(LedgerStore(tmp_path / "ledger.db", clock.wall_ms), clock), clock, SeededIds(1))
+    row = await ledger.issue(BINDING, ())
+    assert ledger.statistics()["issued"] == 0
+    assert ledger.claim(row) is None
+    await ledger.aclose()
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [("disk_full", "database or disk is full"), ("read_only", "attempt to write a readonly database")],
+)
+async def test_a_disk_that_refuses_a_step_by_plan_refuses_it_as_a_real_one_does(
+    tmp_path: Path, deed: Any, words: str
+) -> None:
+    """The whole group fails, the trouble is told, and the file is opened afresh by the next step."""
+    clock = ManualClock()
+    store = LedgerStore(tmp_path / "ledger.db", clock.wall_ms)
+    plan = FaultPlan()
+    ledger = Ledger(InlineWriter(store), clock, SeededIds(1), trigger=Trigger(plan))
+    first = await ledger.issue(BINDING, ())
+    plan.add(Rule("ledger.issue.before", deed))
+    with pytest.raises(LedgerUnavailable, match=words):
+        await ledger.issue(BINDING, ())
+    assert ledger.trouble() == f"the write ledger cannot be used: {words}"
+    plan.clear()
+    second = await ledger.issue(BINDING, ())
+    assert ledger.trouble() == ""
+    assert store.run_group([lambda c: c.execute("SELECT count(*) FROM writes").fetchone()[0]]) == [2]
+    assert first.request_id != second.request_id
+    await ledger.aclose()
+
+
+async def test_a_file_too_large_to_be_checked_at_the_start_is_used_unchecked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged_page(tmp_path / "ledger.db")
+    monkeypatch.setattr(ledger_store, "_CHECK_BYTES_MAX", 4096)
+    async with open_ledger(tmp_path) as (_, store, _):
+        assert store.run_group([lambda c: c.execute("PRAGMA user_version").fetchone()[0]]) == [
+            ledger_store.SCHEMA_VERSION
+        ]
+    monkeypatch.setattr(ledger_store, "_CHECK_BYTES_MAX", 64 * 1024 * 1024)
+    async with open_ledger(tmp_path) as (_, store, _):
+        with pytest.raises(LedgerUnavailable):
+            store.run_group([])
+
+
+@pytest.mark.parametrize("threaded", [False, True])
+async def test_trouble_is_told_by_a_look_at_the_files_alone(tmp_path: Path, threaded: bool) -> None:
+    async with open_ledger(tmp_path, threaded=threaded) as (ledger, _, _):
+        assert ledger.trouble() == ""
+        await ledger.issue(BINDING, ())
+        (tmp_path / "ledger.db").rename(tmp_path / "away.db")
+        assert "ledger.db was deleted or replaced" in ledger.trouble()
 
 
 async def test_a_writer_that_never_ran_closes_at_once(tmp_path: Path) -> None:

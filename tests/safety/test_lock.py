@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel.safety.lock import CoordinatorLock, HeldElsewhere, Owner, read_owner
+from kernel.safety.lock import CoordinatorLock, HeldElsewhere, Owner, is_held, read_owner
 
 URL = "http://127.0.0.1:6806/plugin/private/siyuan-plugins-mcp-sisyphus/mcp"
 ROOT = Path(__file__).parents[2]
@@ -27,6 +27,18 @@ def test_a_held_lock_names_its_owner_and_a_released_one_is_free(tmp_path: Path) 
     lock.release()
     assert read_owner(path) is None
     CoordinatorLock.acquire(path, url=URL).release()
+
+
+def test_looking_whether_a_lock_is_held_neither_takes_nor_makes_it(tmp_path: Path) -> None:
+    path = tmp_path / "coordinator.lock"
+    assert not is_held(path)
+    assert not path.exists()
+    lock = CoordinatorLock.acquire(path, url=URL)
+    assert (is_held(path), is_held(path)) == (True, True)
+    assert read_owner(path) == Owner(os.getpid(), URL)
+    lock.release()
+    assert path.exists()
+    assert not is_held(path)
 
 
 def test_a_shorter_announcement_leaves_nothing_of_the_longer(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ BOX_RENAME = ("notebook.rename", {"notebook": BOX, "name": "x"})
         (("block.move", {"ids": [P1], "parentID": OTHER}), edit(P1), False),
         (("block.move", {"ids": [P1], "parentID": OTHER}), move(P2, OTHER), True),
         (("block.move", {"ids": [P1], "parentID": OTHER}), move(P1, OTHER), True),
+        (("block.move", {"ids": [P1], "parentID": OTHER}), gone(OTHER), True),
         (("block.move", {"id": P1, "previousID": P2}), gone(P2), True),
         (("block.transfer_references", {"fromID": PLAN, "toID": OTHER}), edit(P2), True),
         (("block.transfer_references", {"fromID": PLAN, "toID": OTHER, "refIDs": [P1]}), edit(P2), False),

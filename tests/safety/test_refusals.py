@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from kernel.errors import ToolError
 from kernel.faults.plan import Rule
+from kernel.host.base import HostApiError
 from tests.safety.told import REJECTED, refusal
 from tests.safety.world import READ, UPDATE, DirectGate, World, open_world
 
@@ -245,3 +247,61 @@ async def test_a_ledger_that_fails_before_the_write_leaves_id_and_lease_usable(t
             await refusal(world.commit("b", "two", answer))
         done = await world.commit("b", "two", answer)
         assert done["safety"]["transactionState"] == "committed"
+
+
+@pytest.mark.parametrize(
+    ("failure", "code"),
+    [
+        (HostApiError(-1, "block not found"), "state_changed"),
+        (ToolError("block_not_found", "no such block"), "state_changed"),
+        (ToolError("permission_denied", "hidden"), "permission_denied"),
+    ],
+)
+async def test_a_guard_that_does_not_find_the_target_of_the_preflight_any_more_tells_a_change(
+    tmp_path: Path, failure: Exception, code: str
+) -> None:
+    """R91: it could be read for the preflight. The lease is used up by that, as by any other change."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, write = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def guard() -> None:
+            raise failure
+
+        intent.guard = guard
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert error.code == code
+        assert {name: error.outer[name] for name in REJECTED} == REJECTED
+        assert UPDATE not in world.blocks.counts
+        intent.guard = None
+        if code != "state_changed":
+            done = await world.coordinator.commit(intent, DirectGate(), write)
+            assert done["safety"]["transactionState"] == "committed"
+            return
+        assert error.details == {"expectedHash": answer["expectedStateHash"], "revalidateRequired": True}
+        again = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert again.code == "preflight_lease_invalid"
+
+
+async def test_whether_an_id_has_begun_a_write_is_known_in_every_state_of_it(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        begun = world.coordinator.was_begun
+        answer = await world.preflight("b", "two")
+        request_id = answer["requestId"]
+        assert (await begun("0123456789"), await begun(request_id)) == (False, False)
+        world.plan(Rule("write.commit.begun", "hold"))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(world.commit, "b", "two", answer)
+            await world.trigger.wait_held()
+            assert await begun(request_id)
+            world.plan()
+            world.trigger.release()
+        assert await begun(request_id)
+        expired = (await world.preflight("b", "three"))["requestId"]
+        world.clock.advance(600)
+        assert not await begun(expired)
+        # The row is looked up in the file, which is gone.
+        (tmp_path / "writeSafetyLedger.db").unlink()
+        error = await refusal(begun("fedcba9876"))
+        assert error.code == "write_ledger_unavailable"
+        assert {name: error.outer[name] for name in REJECTED} == REJECTED
