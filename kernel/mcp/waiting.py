@@ -73,7 +73,8 @@ async def _await_news(
 ) -> None:
     patience.enter(channel)
     try:
-        await channel.wait()
+        if not channel.is_watched:
+            await channel.wait()
         if cancel is None:
             while not (channel.has_news or channel.is_impatient):
                 await channel.wait()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ import trio.testing
 from kernel.tools.service import Caller, Prepared, ToolResult
 from scheduler import Ticket
 from scheduler.testing import MOMENTS, CancelInjector, Moment, cancel_everywhere
-from tests.mcp.world import Reply, Tools, World, modern_body, modern_headers, open_world
+from tests.mcp.world import Reply, Tools, World, look_at_clients, modern_body, modern_headers, open_world
 
 SESSION_ID, REQUEST_ID = "session", 7
 
@@ -64,8 +65,9 @@ def outcome(reply: Reply) -> str:
     return str(structured["error"]["code"]) if "error" in structured else "done"
 
 
-async def check(world: World, tools: Stepping, reply: Reply, tool: str) -> None:
+async def check(world: World, tools: Stepping, reply: Reply, tool: str, ends: Counter[str]) -> None:
     end = outcome(reply)
+    ends[end] += 1
     assert end in ("done", "request_cancelled")
     if tool == "write":
         assert tools.writes == (1 if end == "done" else 0)
@@ -75,7 +77,9 @@ async def check(world: World, tools: Stepping, reply: Reply, tool: str) -> None:
     assert (await world.call("help", id=8)).status == 200
 
 
-async def handshake_call(injector: CancelInjector, *, tool: str, strike: str, meta: dict[str, Any]) -> None:
+async def handshake_call(
+    injector: CancelInjector, ends: Counter[str], *, tool: str, strike: str, meta: dict[str, Any]
+) -> None:
     tools = Stepping()
     async with open_world(tools) as world:
         session = await world.initialize()
@@ -91,22 +95,28 @@ async def handshake_call(injector: CancelInjector, *, tool: str, strike: str, me
         if reply.status == 404:  # the session ended before the call was let in
             assert tools.writes == 0
             return
-        await check(world, tools, reply, tool)
+        await check(world, tools, reply, tool, ends)
 
 
-async def modern_call(injector: CancelInjector, *, tool: str, meta: dict[str, Any]) -> None:
+async def modern_call(injector: CancelInjector, ends: Counter[str], *, tool: str, meta: dict[str, Any]) -> None:
     tools = Stepping()
     async with open_world(tools) as world:
-        injector.strike_with(lambda: [exchange.leave() for exchange in world.exchanges])
+
+        def leave() -> None:
+            for exchange in world.exchanges:
+                exchange.leave()
+            look_at_clients(world.endpoint)
+
+        injector.strike_with(leave)
         params = {"name": tool, "arguments": {}}
         reply = await world.ask(
             "POST", modern_headers("tools/call", params), modern_body("tools/call", params, id=REQUEST_ID, meta=meta)
         )
         injector.strike_with(lambda: None)
-        await check(world, tools, reply, tool)
+        await check(world, tools, reply, tool, ends)
 
 
-async def abandoned_call(injector: CancelInjector, *, tool: str) -> None:
+async def abandoned_call(injector: CancelInjector, ends: Counter[str], *, tool: str) -> None:
     """The connection's task itself is cancelled (the server ends at once)."""
     tools = Stepping()
     async with open_world(tools) as world:
@@ -115,11 +125,12 @@ async def abandoned_call(injector: CancelInjector, *, tool: str) -> None:
             await world.ask("POST", modern_headers("tools/call", params), modern_body("tools/call", params))
         await trio.testing.wait_all_tasks_blocked()
         assert world.scheduler.statistics().in_flight == 0
+        ends["done" if tools.writes or not injector.scope.cancelled_caught else "abandoned"] += 1
         assert (await world.call("help")).status == 200
 
 
 PROGRESS = {"progressToken": "p"}
-SCENARIOS: dict[str, Callable[[CancelInjector], Awaitable[None]]] = {
+SCENARIOS: dict[str, Callable[[CancelInjector, Counter[str]], Awaitable[None]]] = {
     "a handshake read that is cancelled by name": partial(handshake_call, tool="echo", strike="cancel", meta={}),
     "a handshake write that is cancelled by name": partial(handshake_call, tool="write", strike="cancel", meta={}),
     "a streamed call that is cancelled by name": partial(handshake_call, tool="write", strike="cancel", meta=PROGRESS),
@@ -135,11 +146,18 @@ SCENARIOS: dict[str, Callable[[CancelInjector], Awaitable[None]]] = {
 @pytest.mark.parametrize("moment", MOMENTS)
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_strike_at_every_point_of(name: str, moment: Moment) -> None:
-    assert cancel_everywhere(SCENARIOS[name], moments=[moment]) >= 5
+    ends: Counter[str] = Counter()
+    assert cancel_everywhere(lambda injector: SCENARIOS[name](injector, ends), moments=[moment]) >= 5
+    # A strike that never changes an end would prove nothing.
+    assert ends["done"] >= 1
+    assert ends["request_cancelled"] + ends["abandoned"] >= 1, ends
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_strike_at_every_point_under_many_orders_of(name: str) -> None:
     orders = range(1, 11)
-    assert cancel_everywhere(SCENARIOS[name], seeds=orders) >= 5 * len(orders) * len(MOMENTS)
+    ends: Counter[str] = Counter()
+    assert cancel_everywhere(lambda injector: SCENARIOS[name](injector, ends), seeds=orders) >= 5 * len(orders) * len(
+        MOMENTS
+    )

@@ -14,8 +14,10 @@ import trio.testing
 from kernel.canonical import digest
 from kernel.errors import ToolError
 from kernel.ids import SeededIds
+from kernel.mcp.channel import PostChannel
 from kernel.mcp.classify import NAMED_BY
 from kernel.mcp.endpoint import MCPEndpoint
+from kernel.mcp.patience import Patience
 from kernel.tools.service import Caller, CallNamed, Confirmation, Prepared, Refused, ToolResult
 from kernel.wire import Answer, Headers, Request, Response, StreamResponse
 from scheduler import Lane, Scheduler, Ticket, open_scheduler
@@ -361,6 +363,23 @@ class Pending:
             await self.done.wait()
         assert self.reply is not None
         return self.reply
+
+
+def look_at_clients(endpoint: MCPEndpoint) -> None:
+    """From now on the endpoint looks at once for every client that waits, not only after a while.
+
+    In virtual time no call takes that long, and no departure would ever be seen.
+    """
+    patience = endpoint._patience
+    enter = Patience.enter
+
+    def enter_watched(channel: PostChannel) -> None:
+        enter(patience, channel)
+        channel.ask_for_watch()
+
+    patience.enter = enter_watched  # type: ignore[method-assign]
+    for channel in list(patience._since):
+        channel.ask_for_watch()
 
 
 class ChannelWriter:

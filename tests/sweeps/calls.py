@@ -19,7 +19,16 @@ from kernel.sim.life import WatchedHost, open_life
 from kernel.siyuan.kernel import SiyuanKernel
 from kernel.tools.registry import ACTIONS, Action
 from kernel.wire import Headers, Request
-from tests.mcp.world import Exchange, Reply, drain, initialize_message, modern_body, modern_headers, old_headers
+from tests.mcp.world import (
+    Exchange,
+    Reply,
+    drain,
+    initialize_message,
+    look_at_clients,
+    modern_body,
+    modern_headers,
+    old_headers,
+)
 from tests.sweeps.notes import base
 from tests.tools.test_promises import effect
 
@@ -68,14 +77,10 @@ class Kernel:
         return arguments
 
     def leave(self) -> None:
-        """The modern client goes away, and the endpoint looks for it at once.
-
-        It looks at who has waited for a while; in virtual time no call takes that long, and no departure would be seen.
-        """
+        """The modern client goes away, and the endpoint looks for it at once."""
         if self.exchange is not None:
             self.exchange.leave()
-            for channel in list(self.app.endpoint._patience._since):
-                channel.ask_for_watch()
+            look_at_clients(self.app.endpoint)
 
     def cancel(self) -> None:
         """The handshake client cancels by name."""
