@@ -35,6 +35,10 @@ _REFUSALS: Final = frozenset(
 )
 # A handler that has looked for the effect of its write says so with this code where it did not find it.
 _NOT_SHOWN: Final = "pending_verification"
+# The end of a write that was read back and not found as it should be; the ledger keeps it for the replay.
+MISMATCH: Final = "readback_mismatch"
+# The coarse type of a refusal, kept beside its code where the table does not tell it (decision 53).
+REFUSAL_TYPE: Final = "errorType"
 
 
 def in_doubt_error(request_id: str, cause: str, **details: Any) -> ToolError:
@@ -47,6 +51,17 @@ def in_doubt_error(request_id: str, cause: str, **details: Any) -> ToolError:
         cause=cause,
         **details,
     )
+
+
+def mismatch_error(request_id: str, message: str, **details: Any) -> ToolError:
+    """``readback_mismatch``: the host answered, and the target does not show it (R93)."""
+    return ToolError(MISMATCH, message, outer=in_doubt(), requestId=request_id, **details)
+
+
+def hashes_of(previous: str | None, result: str | None) -> dict[str, str]:
+    """The digests that are known, under the names of the wire."""
+    hashes = {"previousHash": previous, "resultHash": result}
+    return {name: value for name, value in hashes.items() if value is not None}
 
 
 class Commit:
@@ -131,7 +146,7 @@ class Commit:
         if await self._is_without_effect(error):
             refusal = _as_tool_error(error)
             self._give_lease_back()
-            await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code)
+            await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code, extra=_coarse_type(refusal))
             refusal.outer = {**refusal.outer, **rejected()}
             return refusal
         if isinstance(error, ToolError) and error.code == _NOT_SHOWN:
@@ -141,10 +156,12 @@ class Commit:
 
     async def _not_shown(self, error: ToolError) -> ToolError:
         """The handler has looked itself: the host answered, and the target does not show the write (R93)."""
-        await self._settle_quietly(WriteEvent.MISMATCHED, previous=self._previous, extra=self.known)
+        await self._settle_quietly(
+            WriteEvent.MISMATCHED, previous=self._previous, error_code=MISMATCH, extra=self.known
+        )
         facts = {name: value for name, value in error.details.items() if name != "type"}
         told = {"requestId": self._row.request_id, "cause": error.code, **self.known}
-        return ToolError("readback_mismatch", error.message, outer={**error.outer, **in_doubt()}, **{**facts, **told})
+        return ToolError(MISMATCH, error.message, outer={**error.outer, **in_doubt()}, **{**facts, **told})
 
     async def _is_without_effect(self, error: Exception) -> bool:
         """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
@@ -196,8 +213,15 @@ class Commit:
 
     async def _settle(self, outcome: Outcome, verdict: Verdict, result: str | None) -> dict[str, Any]:
         if verdict.event is not WriteEvent.VERIFIED:
-            await self._settle_quietly(verdict.event, previous=self._previous, result=result, extra=self.known)
-            raise self._mismatch(verdict, result)
+            facts = {"previous": self._previous, "result": result, "extra": self.known}
+            await self._settle_quietly(verdict.event, error_code=MISMATCH, **facts)
+            raise mismatch_error(
+                self._row.request_id,
+                "The host answered, and the target does not confirm the write.",
+                cause=verdict.cause,
+                **self.known,
+                **self._coordinator.pool.shorten(hashes_of(self._previous, result)),
+            )
         receipt = dict(outcome.replay) if outcome.replay and _is_small(outcome.replay) else {}
         facts = {
             "previous": self._previous,
@@ -238,19 +262,6 @@ class Commit:
         told = {} if result is None else {"resultHash": self._coordinator.pool.short(result)}
         return in_doubt_error(self._row.request_id, str(error), **told)
 
-    def _mismatch(self, verdict: Verdict, result: str | None) -> ToolError:
-        hashes = {"previousHash": self._previous, "resultHash": result}
-        told = self._coordinator.pool.shorten({name: value for name, value in hashes.items() if value is not None})
-        return ToolError(
-            "readback_mismatch",
-            "The host answered, and the target does not confirm the write.",
-            outer=in_doubt(),
-            requestId=self._row.request_id,
-            cause=verdict.cause,
-            **self.known,
-            **told,
-        )
-
     def _give_lease_back(self) -> None:
         if self._lease is not None:
             self._coordinator.leases.give_back(self._lease, now=self._coordinator.clock.now())
@@ -280,6 +291,11 @@ def _as_tool_error(error: Exception) -> ToolError:
     if isinstance(error, FaultInjected):
         return ToolError("write_safety_failed", error.message)
     return ToolError("internal_error", f"{type(error).__name__}: {error}")
+
+
+def _coarse_type(refusal: ToolError) -> dict[str, str]:
+    told = str(refusal.details.get("type", refusal.kind.type))
+    return {} if told == refusal.kind.type else {REFUSAL_TYPE: told}
 
 
 def _is_small(extra: Any) -> bool:

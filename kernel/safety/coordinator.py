@@ -17,10 +17,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from kernel.clock import Clock
-from kernel.errors import ToolError
+from kernel.errors import ERRORS, ToolError
 from kernel.faults.trigger import NO_FAULTS, FaultInjected, Trigger
 from kernel.host.base import HostApiError, HostError
-from kernel.safety.commit import Commit, in_doubt_error
+from kernel.safety.commit import MISMATCH, REFUSAL_TYPE, Commit, hashes_of, in_doubt_error, mismatch_error
 from kernel.safety.digest import state_digest
 from kernel.safety.intent import CommitGate, Intent, Observation, Outcome, Precondition
 from kernel.safety.leases import Lease, Leases, scope_of
@@ -199,16 +199,27 @@ class WriteCoordinator:
         if row.state is WriteState.COMMITTED:
             return replay_answer(row.receipt(), self.pool)
         if row.state is WriteState.FAILED_BEFORE_EXECUTE:
+            code = row.error_code or "write_safety_failed"
             raise ToolError(
-                row.error_code or "write_safety_failed",
+                code,
                 "This requestId was refused before anything was executed.",
                 outer=rejected(),
+                type=row.extra.get(REFUSAL_TYPE, ERRORS[code].type),
                 requestId=row.request_id,
                 ledgerState=row.state.value,
                 replayed=True,
             )
         # What an AV creation had reserved and confirmed: where to look for it.
         known = {name: row.extra[name] for name in ("reserved", "stages") if name in row.extra}
+        if row.error_code == MISMATCH:
+            raise mismatch_error(
+                row.request_id,
+                "An earlier attempt was read back, and the target did not confirm it.",
+                ledgerState=row.state.value,
+                replayed=True,
+                **known,
+                **self.pool.shorten(hashes_of(row.previous, row.result)),
+            )
         raise in_doubt_error(
             row.request_id,
             "an earlier attempt was begun and not confirmed",

@@ -79,6 +79,10 @@ async def test_an_end_state_that_the_disk_refused_is_recorded_as_soon_as_it_take
         assert (await later.commit("b", "two", answer))["replayed"] is True
 
 
+# What a replay repeats of a failed first answer (decision 53).
+TOLD_AGAIN = ("code", "type", "requestId", "previousHash", "resultHash", "nextStep", "safeToRetry")
+
+
 async def test_a_change_that_the_host_reports_and_nobody_sees_is_a_mismatch(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
@@ -94,7 +98,12 @@ async def test_a_change_that_the_host_reports_and_nobody_sees_is_a_mismatch(
         assert error.code == "readback_mismatch"
         assert {name: error.outer[name] for name in IN_DOUBT} == IN_DOUBT
         assert error.details["previousHash"] == error.details["resultHash"] == answer["expectedStateHash"]
-        assert (await refusal(world.commit("b", "two", answer))).code == "outcome_unknown"
+        again = await refusal(world.commit("b", "two", answer))
+        assert again.details["replayed"] is True
+        assert {name: again.error_object()[name] for name in TOLD_AGAIN} == {
+            name: error.error_object()[name] for name in TOLD_AGAIN
+        }
+        assert again.outer == error.outer
 
 
 async def test_a_target_that_lacks_what_was_asked_for_is_a_mismatch(

@@ -31,7 +31,23 @@ async def test_a_handler_that_refuses_before_it_sends_leaves_the_lease_and_says_
         assert {name: error.outer[name] for name in REJECTED} == REJECTED
         again = await refusal(world.commit("b", "two", answer))
         assert (again.code, again.details["ledgerState"]) == (code, "failed_before_execute")
+        assert again.error_object()["type"] == error.error_object()["type"]
         assert (await world.commit("b", "two", spare))["safety"]["transactionState"] == "committed"
+
+
+async def test_a_replay_keeps_the_coarse_type_that_the_refusal_had_across_a_restart(tmp_path: Path) -> None:
+    """A handler may give its refusal another type than the table does (decision 53)."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, _ = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def write() -> Outcome:
+            raise ToolError("block_not_found", "no", type="api_error")
+
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        again = await refusal(world.commit("b", "two", answer))
+    assert error.error_object()["type"] == again.error_object()["type"] == "api_error"
 
 
 async def test_any_failure_before_the_first_host_write_executed_nothing(tmp_path: Path) -> None:

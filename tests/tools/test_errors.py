@@ -198,7 +198,8 @@ async def test_rows_that_the_host_took_and_nobody_sees_are_to_be_checked(
         if strict:
             assert {name: said[name] for name in in_doubt()} == in_doubt()
             again = (await notes.raw("av", {**asked, "requestId": told["requestId"]})).structured or {}
-            assert again["error"]["code"] == "outcome_unknown"
+            names = ("code", "type", "requestId")
+            assert {name: again["error"][name] for name in names} == {name: said["error"][name] for name in names}
 
 
 # --- what an error says about a write, whoever found it (decision 25) ---
