@@ -169,16 +169,24 @@ class Admission:
         ticket.holds += 1
 
     def let_go(self, ticket: Ticket) -> bool:
-        """One work less occupies the slot; True if it was the last one and the slot is free."""
+        """One work less occupies the slot; True if it was the last one and the slot is free by that."""
         assert ticket.holds > 0
         assert ticket.lane is not None
         ticket.holds -= 1
         if ticket.holds:
             return False
-        if self.observer is not None:
+        if not ticket.has_left_slot and self.observer is not None:
             self.observer(SlotReleased(ticket.number, ticket.lane))
         self._forget_if_over(ticket)
-        return True
+        return not ticket.has_left_slot
+
+    def leave_slot(self, ticket: Ticket) -> None:
+        """The slot is free although the run goes on; the slot must be held."""
+        assert ticket.holds_slot
+        assert ticket.lane is not None
+        ticket.has_left_slot = True
+        if self.observer is not None:
+            self.observer(SlotReleased(ticket.number, ticket.lane))
 
     def _forget_if_over(self, ticket: Ticket) -> None:
         if ticket.is_in_flight:

@@ -4,7 +4,8 @@ Theory of operation. Two promises pull in different directions: what was begun i
 ever. So the boundary work runs in a task of its own, in the scheduler's nursery and shielded from every cancel; the run
 that called it waits for it, but not longer than the bound. When the bound is over the run goes on with
 ``CommitOverrun`` (and can tell its caller that the outcome is unknown), while the work keeps the ticket's slot until it
-has really ended. The next write therefore never meets a host that is still busy with this one.
+has really ended. The next write therefore never meets a host that is still busy with this one. Work that
+knows that it has done with the host may leave the slot itself.
 
 ``Ticket.enter_commit`` holds the mark itself: last cancel check and mark in one synchronous step. Nothing here decides
 what an outcome means.
@@ -62,6 +63,10 @@ class CommitBoundary:
     def enter_commit(self) -> None:
         """``Ticket.enter_commit``: no checkpoint. Raises RequestCancelled, LocalProtocolError."""
         self.ticket.enter_commit()
+
+    def leave_slot(self) -> None:
+        """``Ticket.leave_slot``: the host is done with, and what is left waits for a disk. No checkpoint."""
+        self.ticket.leave_slot()
 
     async def run(self, work: Callable[[], Awaitable[T]]) -> T:
         """Run the boundary work to its end and return its value, or stop waiting for it after ``bound_s`` seconds.

@@ -131,9 +131,11 @@ class Scheduler:
             QueueFull: as many requests as may be are in flight (SchedulerClosed: none are taken). Nothing was executed.
             DuplicateKey: a request of that name is in flight.
         """
-        return self._admission.admit(
+        ticket = self._admission.admit(
             key, session=session, task_id=task_id, outlives_caller=outlives_caller, label=label
         )
+        ticket.vacate = self._vacate
+        return ticket
 
     def preparing(self, ticket: Ticket) -> Preparing:
         """``with scheduler.preparing(ticket):`` interrupts the block when the ticket is cancelled by name.
@@ -276,8 +278,14 @@ class Scheduler:
 
     def _start_assigned(self) -> None:
         for ticket in assign(self._admission, self._slots):
-            # There are as many runners as slots, and a run in a runner holds a slot: one is always idle here.
-            self._idle.pop().take(ticket)
+            (self._idle.pop() if self._idle else self._one_more_runner()).take(ticket)
+
+    def _one_more_runner(self) -> SlotRunner:
+        """There are as many runners as slots; only runs that have left their slot can keep all of them busy."""
+        runner = SlotRunner()
+        self._runners.append(runner)
+        self._require_runners().start_soon(self._serve_slot, runner, name="scheduler slot")
+        return runner
 
     async def _answer(self, ticket: Ticket) -> Any:
         task = trio.lowlevel.current_task()
@@ -365,11 +373,18 @@ class Scheduler:
         self._let_go(ticket)
 
     def _let_go(self, ticket: Ticket) -> None:
-        assert ticket.lane is not None
         if self._admission.let_go(ticket):
-            self._slots.release(ticket.lane)
-            if self._admission.has_queued:
-                self._start_assigned()
+            self._release_slot(ticket)
+
+    def _vacate(self, ticket: Ticket) -> None:
+        self._admission.leave_slot(ticket)
+        self._release_slot(ticket)
+
+    def _release_slot(self, ticket: Ticket) -> None:
+        assert ticket.lane is not None
+        self._slots.release(ticket.lane)
+        if self._admission.has_queued:
+            self._start_assigned()
 
     def _wake_drains(self) -> None:
         if self._drains:

@@ -22,7 +22,8 @@ class LaneStatistics:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerStatistics:
-    """One moment. ``in_flight`` = preparing + queued + slots taken; ``*_max`` are high-water marks since the start."""
+    """One moment. ``in_flight`` = preparing + queued + slots taken + settling; ``*_max``: high-water marks since the
+    start."""
 
     capacity: int
     in_flight: int
@@ -32,6 +33,7 @@ class SchedulerStatistics:
     committing: int
     cancelled_holding_slots: int  # answered as cancelled; the current host call has not ended
     overrun_holding_slots: int  # answered because the bound was over; the boundary work has not ended
+    settling: int  # have left their slot, and have not ended
     refused_total: int
     in_flight_max: int
     is_open: bool
@@ -65,13 +67,15 @@ def ticket_status(ticket: Ticket) -> TicketStatus:
         lane=ticket.lane,
         cancel_requested=ticket.is_cancelled,
         is_committing=ticket.state is TicketState.COMMITTING,
-        holds_slot=ticket.holds > 0,
+        holds_slot=ticket.holds_slot,
     )
 
 
 def scheduler_statistics(admission: Admission, slots: Slots) -> SchedulerStatistics:
     """Counted afresh from the tickets in flight: there is no second book that could drift."""
-    states = [ticket.state for ticket in admission.tickets.values()]
+    tickets = admission.tickets.values()
+    states = [ticket.state for ticket in tickets]
+    kept = [ticket.state for ticket in tickets if ticket.holds_slot]
     return SchedulerStatistics(
         capacity=admission.admitted_max,
         in_flight=len(states),
@@ -79,8 +83,9 @@ def scheduler_statistics(admission: Admission, slots: Slots) -> SchedulerStatist
         reads=_lane_statistics(Lane.READ, admission, slots),
         mutations=_lane_statistics(Lane.MUTATION, admission, slots),
         committing=states.count(TicketState.COMMITTING),
-        cancelled_holding_slots=states.count(TicketState.CANCELLED),
-        overrun_holding_slots=states.count(TicketState.COMPLETED) + states.count(TicketState.FAILED),
+        cancelled_holding_slots=kept.count(TicketState.CANCELLED),
+        overrun_holding_slots=kept.count(TicketState.COMPLETED) + kept.count(TicketState.FAILED),
+        settling=sum(ticket.has_left_slot for ticket in tickets),
         refused_total=admission.refused_total,
         in_flight_max=admission.in_flight_max,
         is_open=admission.is_open,

@@ -7,7 +7,9 @@ told: whoever comes second (a result after a cancel, a cancel after a result) fi
 
 Holding a slot is not a state. A cancelled read is CANCELLED, and answered, at once, while its slot stays taken until
 its current host call has ended; a write that overran its bound is answered while the host is still busy. ``holds``
-counts what still occupies the slot, and a ticket counts as in flight until it is terminal *and* holds nothing.
+counts what still occupies the slot, and a ticket counts as in flight until it is terminal *and* holds nothing. The
+other way round, a run whose rest needs nothing of its lane (it only waits for a disk) may leave its slot before its end
+(``leave_slot``): it stays what it is, named, counted and cancellable as before, and the next in the lane starts.
 """
 
 from __future__ import annotations
@@ -155,16 +157,23 @@ class Ticket:
     lane: Lane | None = None
     state: TicketState = TicketState.PREPARING
     holds: int = 0  # what still occupies the slot: the run, and boundary work that overran its bound
+    has_left_slot: bool = False  # what ``holds`` counts occupies no slot any more
     # The shell's own fields: what to run, how to reach whoever waits, whom to tell of a departure.
     work: Callable[[Ticket], Awaitable[Any]] | None = field(default=None, repr=False)
     deliver: Callable[[Outcome[Any]], None] | None = field(default=None, repr=False)
     on_answer: Callable[[Outcome[Any]], None] | None = field(default=None, repr=False)
     leave: Leave | None = field(default=None, repr=False)
+    vacate: Callable[[Ticket], None] | None = field(default=None, repr=False)
     observer: Observer | None = field(default=None, repr=False)
 
     @property
     def is_cancelled(self) -> bool:
         return self.state is TicketState.CANCELLED
+
+    @property
+    def holds_slot(self) -> bool:
+        """It keeps others of its lane waiting."""
+        return self.holds > 0 and not self.has_left_slot
 
     @property
     def is_in_flight(self) -> bool:
@@ -198,6 +207,16 @@ class Ticket:
         self.apply(TicketEvent.COMMIT)
         if self.observer is not None:
             self.observer(Committing(self.number))
+
+    def leave_slot(self) -> None:
+        """Let the next of the lane start: what is left of this run needs nothing that the lane protects. No checkpoint.
+
+        Raises:
+            LocalProtocolError: it holds no slot.
+        """
+        if not self.holds_slot or self.vacate is None:
+            raise LocalProtocolError(f"{self.state.name} holds no slot to leave")
+        self.vacate(self)
 
     def __enter__(self) -> Ticket:
         return self

@@ -74,12 +74,14 @@ class Commit:
         write: Callable[[], Awaitable[Outcome]],
         row: Row,
         lease: Lease | None,
+        leave_slot: Callable[[], None],
     ) -> None:
         self._coordinator = coordinator
         self._intent = intent
         self._write = write
         self._row = row
         self._lease = lease
+        self._leave_slot = leave_slot
         self._previous = None if lease is None else lease.digest
         self._is_abandoned = False
         self._is_settling = False
@@ -231,7 +233,7 @@ class Commit:
         }
         if self._is_abandoned:
             raise in_doubt_error(self._row.request_id, "the host answered after the bound")
-        self._is_settling = True
+        self._now_settling()
         try:
             settled = await self._coordinator.ledger.settle(self._row, verdict.event, **facts)
         except LedgerUnavailable as error:
@@ -250,7 +252,7 @@ class Commit:
         """Settle a row whose answer is an error anyway: a disk that refuses leaves it executing, which is as bad."""
         if self._is_abandoned:
             return
-        self._is_settling = True
+        self._now_settling()
         try:
             await self._coordinator.ledger.settle(self._row, event, **facts)
         except LedgerUnavailable:
@@ -261,6 +263,11 @@ class Commit:
             return ToolError("idempotency_unavailable", str(error), outer=rejected(), requestId=self._row.request_id)
         told = {} if result is None else {"resultHash": self._coordinator.pool.short(result)}
         return in_doubt_error(self._row.request_id, str(error), **told)
+
+    def _now_settling(self) -> None:
+        """The host is done with: the end goes to the disk, together with whatever else waits for it."""
+        self._is_settling = True
+        self._leave_slot()
 
     def _give_lease_back(self) -> None:
         if self._lease is not None:

@@ -71,8 +71,11 @@ class WriteCoordinator:
         """Why the ledger cannot be used now; "" while it can."""
         return self.ledger.trouble()
 
-    async def preflight(self, intent: Intent) -> dict[str, Any]:
+    async def preflight(self, intent: Intent, leave_slot: Callable[[], None] = lambda: None) -> dict[str, Any]:
         """Probe, issue a request id (durably) and a lease; the answer without ``action`` (R5-R24).
+
+        Once the target has been read the lane is of no use any more (``leave_slot``): the ids of all preflights that
+        wait for the disk share its sync. A lease that became stale meanwhile is found out by the commit, as ever.
 
         Raises:
             ToolError: what the probe raised, ``write_ledger_unavailable``, ``write_ledger_capacity``,
@@ -81,6 +84,7 @@ class WriteCoordinator:
         await self._visit("preflight.entered")
         seen, state = await self._guarded_look(intent)
         await self._visit("preflight.probed")
+        leave_slot()
         row = await self._issue(binding_of(intent), seen)
         lease = None
         if intent.precondition is not Precondition.NONE:
@@ -110,7 +114,7 @@ class WriteCoordinator:
         await self._visit("commit.checked")
         gate.enter_commit()
         # No checkpoint from the mark to the claim: of two calls with one id or one lease, one begins.
-        commit = Commit(self, intent, write, self._claim(intent, row, lease), lease)
+        commit = Commit(self, intent, write, self._claim(intent, row, lease), lease, gate.leave_slot)
         try:
             return await gate.run(commit.run)
         except CommitOverrun as overrun:

@@ -93,6 +93,10 @@ class CommitGate(Protocol):
         """Last cancel check and the ``committing`` mark, with no checkpoint between. Raises if cancelled."""
         ...
 
+    def leave_slot(self) -> None:
+        """The host is done with, and only the ledger's disk is waited for: the next write may start. No checkpoint."""
+        ...
+
     async def run(self, work: Callable[[], Awaitable[T]]) -> T:
         """The boundary work, shielded. Raises ``CommitOverrun`` when its bound is over: the work then goes on."""
         ...
@@ -101,8 +105,11 @@ class CommitGate(Protocol):
 class Coordinator(Protocol):
     """The one coordinator of a workspace: lease pool, short hashes, ledger, boundary (R87)."""
 
-    async def preflight(self, intent: Intent) -> dict[str, Any]:
-        """Probe, issue a request id (durably) and a lease; the preflight answer without ``action``. Raises ToolError."""
+    async def preflight(self, intent: Intent, leave_slot: Callable[[], None]) -> dict[str, Any]:
+        """Probe, issue a request id (durably) and a lease; the preflight answer without ``action``. Raises ToolError.
+
+        ``leave_slot`` is called once the target has been read: from then on only the ledger's disk is waited for.
+        """
         ...
 
     async def commit(self, intent: Intent, gate: CommitGate, write: Callable[[], Awaitable[Outcome]]) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class Ledger:
         self._issued: dict[str, tuple[Row, float]] = {}
         self._executing: dict[str, Row] = {}
         self._settled: OrderedDict[str, Row] = OrderedDict()
+        # Ends on their way to the disk: who asks for such an id waits for what is true.
+        self._settling: dict[str, trio.Event] = {}
         # Steps that the disk refused and that are still true: they go with the next one it takes.
         self._owed: dict[str, tuple[Job, Row | None]] = {}
         self._is_loaded = False
@@ -73,6 +75,8 @@ class Ledger:
         issued = self._issued.get(request_id)
         if issued is not None:
             return issued[0] if self._clock.now() < issued[1] else None
+        while (settling := self._settling.get(request_id)) is not None:
+            await settling.wait()
         if request_id in self._owed:
             await self._pay(request_id)
         row = self._executing.get(request_id) or self._settled.get(request_id)
@@ -125,6 +129,7 @@ class Ledger:
         """Record the end of an executing row: ``facts`` are further fields of it (previous, result, error_code …)."""
         settled = self._settled_row(row, event, facts)
         self._executing.pop(row.request_id, None)
+        self._settling[row.request_id] = trio.Event()
         try:
             await self._step("settle", ledger_store.settle(settled))
         except LedgerUnavailable:
@@ -133,8 +138,11 @@ class Ledger:
             self._remember(self._settled_row(row, WriteEvent.REPLY_LOST, {}))
             self._owe(row.request_id, ledger_store.settle(settled), settled)
             raise
-        self._remember(settled)
-        return settled
+        else:
+            self._remember(settled)
+            return settled
+        finally:
+            self._settling.pop(row.request_id).set()
 
     def doubt_nowait(self, row: Row) -> None:
         """From now on the row is unknown, here and, as soon as the disk takes it, in the file. No checkpoint.

@@ -352,7 +352,7 @@ class Tools:
             raise ToolError("write_coordinator_unavailable", "This process holds no write coordinator.")
         intent = self._intent(call, handling, context)
         if call.is_preflight:
-            return {"action": call.action.name, **await coordinator.preflight(intent)}
+            return {"action": call.action.name, **await coordinator.preflight(intent, ticket.leave_slot)}
         if handling.reserves is not None:
             intent.reserved = context.reserved = handling.reserves(context, call.arguments)
             intent.stages = context.stages

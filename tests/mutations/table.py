@@ -336,4 +336,33 @@ BUGS: tuple[Bug, ...] = (
         "",
         DISK_SWEEP,
     ),
+    Bug(
+        "a rename is answered before its folder is synced",
+        "kernel/workspace/file_backends.py",
+        "        for folder in touched:\n            _sync_folder(folder)\n",
+        "",
+        DISK_SWEEP,
+    ),
+    # --- waiting for the ledger's disk ---
+    Bug(
+        "a slot that was left is released once more",
+        "scheduler/admission.py",
+        "        return not ticket.has_left_slot\n",
+        "        return True\n",
+        "tests/scheduler/test_leaving_slots.py",
+    ),
+    Bug(
+        "a preflight keeps its slot until its id is durable",
+        "kernel/safety/coordinator.py",
+        "        leave_slot()\n        row",
+        "        row",
+        "tests/safety/test_group_commit.py",
+    ),
+    Bug(
+        "an end that is on its way to the disk is not waited for",
+        "kernel/safety/ledger.py",
+        "            await settling.wait()\n",
+        "            break\n",
+        "tests/safety/test_group_commit.py",
+    ),
 )

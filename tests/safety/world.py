@@ -90,6 +90,9 @@ class DirectGate:
     def enter_commit(self) -> None:
         self.is_entered = True
 
+    def leave_slot(self) -> None:
+        assert self.is_entered
+
     async def run(self, work: Callable[[], Awaitable[Any]]) -> Any:
         with trio.CancelScope(shield=True):
             return await work()

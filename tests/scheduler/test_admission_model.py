@@ -32,6 +32,11 @@ class Model:
     state: str = "preparing"
     lane: Lane | None = None
     holds: int = 0
+    has_left: bool = False
+
+    @property
+    def holds_slot(self) -> bool:
+        return self.holds > 0 and not self.has_left
 
 
 @dataclass
@@ -121,6 +126,17 @@ class AdmissionModel(RuleBasedStateMachine):
         self.admission.hold(ticket)
         model.holds += 1
 
+    @precondition(lambda self: any(model.holds_slot for model in self.book.tickets.values()))
+    @rule(data=st.data())
+    def leave_slot(self, data: st.DataObject) -> None:
+        number = data.draw(st.sampled_from([n for n, model in self.book.tickets.items() if model.holds_slot]))
+        model = self.book.tickets[number]
+        self.admission.leave_slot(self.tickets[number])
+        model.has_left = True
+        assert model.lane is not None
+        self.slots.release(model.lane)
+        self.plan()
+
     @precondition(lambda self: self.book.in_state("running", "committing"))
     @rule(data=st.data(), event=st.sampled_from([TicketEvent.COMPLETE, TicketEvent.FAIL]))
     def run_ends(self, data: st.DataObject, event: TicketEvent) -> None:
@@ -165,8 +181,9 @@ class AdmissionModel(RuleBasedStateMachine):
 
     def let_go(self, ticket: Ticket, model: Model) -> None:
         model.holds -= 1
-        assert self.admission.let_go(ticket) == (model.holds == 0)
-        if model.holds == 0:
+        is_free = model.holds == 0 and not model.has_left
+        assert self.admission.let_go(ticket) == is_free
+        if is_free:
             assert model.lane is not None
             self.slots.release(model.lane)
         self.plan()
@@ -175,7 +192,7 @@ class AdmissionModel(RuleBasedStateMachine):
         started = assign(self.admission, self.slots)
         for lane in Lane:
             mine = [ticket.number for ticket in started if ticket.lane is lane]
-            free = SLOTS[lane] - sum(model.holds > 0 for model in self.book.tickets.values() if model.lane is lane)
+            free = SLOTS[lane] - sum(model.holds_slot for model in self.book.tickets.values() if model.lane is lane)
             expected, self.book.waiting[lane] = self.book.waiting[lane][:free], self.book.waiting[lane][free:]
             assert mine == expected
             for number in mine:
@@ -186,6 +203,7 @@ class AdmissionModel(RuleBasedStateMachine):
         for number, model in self.book.tickets.items():
             ticket = self.tickets[number]
             assert (ticket.state.value, ticket.holds, ticket.lane) == (model.state, model.holds, model.lane)
+            assert ticket.holds_slot == model.holds_slot
 
     @invariant()
     def exactly_those_in_flight_are_known(self) -> None:
@@ -206,7 +224,7 @@ class AdmissionModel(RuleBasedStateMachine):
     @invariant()
     def the_statistics_add_up(self) -> None:
         found = scheduler_statistics(self.admission, self.slots)
-        assert found.in_flight == found.preparing + found.queued + found.running <= ADMITTED_MAX
+        assert found.in_flight == found.preparing + found.queued + found.running + found.settling <= ADMITTED_MAX
         assert found.committing == len(self.book.in_state(TicketState.COMMITTING.value))
 
 

@@ -49,6 +49,24 @@ def test_an_overrun_write_is_counted_while_it_holds_its_slot() -> None:
     assert (found.overrun_holding_slots, found.committing, found.mutations.running) == (1, 0, 1)
 
 
+def test_who_has_left_its_slot_is_counted_as_settling_and_not_as_running() -> None:
+    admission, slots = world()
+    tickets = [admission.admit(None, task_id=str(number)) for number in range(2)]
+    for ticket in tickets:
+        admission.enqueue(ticket, Lane.MUTATION)
+    assign(admission, slots)
+    admission.leave_slot(tickets[0])
+    slots.release(Lane.MUTATION)
+    assign(admission, slots)
+    found = scheduler_statistics(admission, slots)
+    assert (found.in_flight, found.running, found.settling) == (2, 1, 1)
+    assert not ticket_status(tickets[0]).holds_slot
+    admission.cancel(tickets[0])
+    assert scheduler_statistics(admission, slots).cancelled_holding_slots == 0
+    assert not admission.let_go(tickets[0])
+    assert scheduler_statistics(admission, slots).in_flight == 1
+
+
 def test_a_status_says_what_a_task_may_know() -> None:
     admission, slots = world()
     ticket = admission.admit(None, task_id="t")

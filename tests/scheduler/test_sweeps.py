@@ -9,7 +9,7 @@ import pytest
 
 from scheduler import TicketState
 from scheduler.testing import MOMENTS, CancelInjector, Moment, cancel_everywhere
-from tests.scheduler.world import End, read_path, write_path
+from tests.scheduler.world import End, read_path, settling_path, write_path
 
 SCENARIOS: dict[str, Callable[[CancelInjector], Awaitable[None]]] = {
     "a read that is cancelled at its caller's points": read_path,
@@ -20,6 +20,11 @@ SCENARIOS: dict[str, Callable[[CancelInjector], Awaitable[None]]] = {
     "a write whose caller leaves": partial(write_path, strike="leave"),
     "a write whose caller leaves and does not matter": partial(write_path, strike="leave", outlives_caller=True),
     "a write cancelled by name": partial(write_path, strike="name"),
+    "a write that leaves its slot and whose caller leaves": partial(write_path, strike="leave", settle_s=0.05),
+    "a write that leaves its slot cancelled by name": partial(write_path, strike="name", settle_s=0.05),
+    "a write over its bound out of its slot": partial(write_path, strike="name", write_s=9.0, settle_s=0.05),
+    "a preflight that leaves its slot and whose caller leaves": partial(settling_path, strike="leave"),
+    "a preflight that leaves its slot cancelled by name": partial(settling_path, strike="name"),
     "a write over its bound whose caller leaves": partial(write_path, strike="leave", write_s=9.0),
     "a write over its bound cancelled by name": partial(write_path, strike="name", write_s=9.0),
 }
@@ -75,6 +80,15 @@ FATES: dict[str, tuple[Callable[..., Awaitable[None]], set[End]]] = {
             (PREPARING, COMPLETED, None),
             (QUEUED, COMPLETED, None),
             (RUNNING, COMPLETED, None),
+            (COMPLETED, COMPLETED, "value"),
+        },
+    ),
+    "a preflight that leaves its slot cancelled by name": (
+        partial(settling_path, strike="name"),
+        {
+            (PREPARING, CANCELLED, "cancelled"),
+            (QUEUED, CANCELLED, "cancelled"),
+            (RUNNING, CANCELLED, "cancelled"),
             (COMPLETED, COMPLETED, "value"),
         },
     ),

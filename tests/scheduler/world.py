@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import trio
@@ -52,6 +53,11 @@ class Host:
             await trio.sleep(self.write_s)
         finally:
             self.writing -= 1
+
+    async def settle(self, name: str, seconds: float = 0.0) -> None:
+        """The record of a write's end: as many at once as there are."""
+        if seconds:
+            await trio.sleep(seconds)
         self.settled.append(name)
 
 
@@ -65,6 +71,7 @@ class World:
     told: dict[str, str] = field(default_factory=dict)
     kept: dict[str, list[str]] = field(default_factory=dict)
     tickets: dict[str, Ticket] = field(default_factory=dict)
+    looks: list[str] = field(default_factory=list)
     struck: TicketState | None = None  # the state in which the strike found the victim
 
     def cancel_victim(self) -> None:
@@ -89,17 +96,38 @@ class World:
 
         await self._call(name, Lane.READ, work, **options)
 
-    async def write(self, name: str, *, bound_s: float = 5.0, **options: Any) -> None:
+    async def write(self, name: str, *, bound_s: float = 5.0, settle_s: float = 0.0, **options: Any) -> None:
+        """``settle_s``: how long its end is on its way to the disk, out of the slot (0: it never leaves it)."""
+
         async def work(ticket: Ticket) -> str:
             await trio.sleep(0.003)  # the probe
             boundary = self.scheduler.boundary(ticket, bound_s=bound_s)
+
+            async def commit() -> None:
+                await self.host.write(name)
+                if settle_s:
+                    boundary.leave_slot()
+                await self.host.settle(name, settle_s)
+
             boundary.enter_commit()
             try:
-                await boundary.run(lambda: self.host.write(name))
+                await boundary.run(commit)
             except CommitOverrun:
                 return "unknown"
             return "committed"
 
+        await self._call(name, Lane.MUTATION, work, **options)
+
+    async def look(self, name: str, *, settle_s: float, **options: Any) -> None:
+        """A preflight: a look at the host in the slot, then a wait for the disk out of it."""
+
+        async def work(ticket: Ticket) -> str:
+            await trio.sleep(0.003)
+            ticket.leave_slot()
+            await trio.sleep(settle_s)
+            return "value"
+
+        self.looks.append(name)
         await self._call(name, Lane.MUTATION, work, **options)
 
     async def _call(
@@ -130,7 +158,7 @@ class World:
             answer = "cancelled" if isinstance(result, Error) else str(result.value)
             self.kept.setdefault(ticket.label, []).append(answer)
             # An answer may find the slot taken only if it overtook its work, by a cancel or by the bound.
-            if ticket.holds and answer not in ("cancelled", "unknown"):
+            if ticket.holds_slot and answer not in ("cancelled", "unknown"):
                 self.host.violations.append(f"{ticket.label} answered while it holds its slot")
 
         return keep
@@ -153,7 +181,7 @@ class World:
                 assert len(kept) == 1, f"S3 {name} was never answered"
             if name in self.told:
                 assert (self.told[name] == "cancelled") == (state is TicketState.CANCELLED), f"S3 {name} {state}"
-            if ticket.lane is Lane.MUTATION:
+            if ticket.lane is Lane.MUTATION and name not in self.looks:
                 assert (name in host.rows) == (state is TicketState.COMPLETED), f"S7 {name} {state}"
 
 
@@ -214,6 +242,7 @@ async def write_path(
     strike: Strike = "own points",
     outlives_caller: bool = False,
     write_s: float = 0.017,
+    settle_s: float = 0.0,
     kind: type[Scheduler] = Scheduler,
     ends: set[End] | None = None,
 ) -> None:
@@ -221,15 +250,35 @@ async def write_path(
     async with open_world(write_s=write_s, kind=kind) as world:
         watched = _aim(injector, world, strike)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(lambda: world.write("a", bound_s=1))
+            write = partial(world.write, bound_s=1, settle_s=settle_s)
+            nursery.start_soon(write, "a")
             await trio.lowlevel.checkpoint()
-            nursery.start_soon(
-                lambda: world.write("victim", bound_s=1, watched=watched, outlives_caller=outlives_caller)
-            )
-            nursery.start_soon(lambda: world.write("c", bound_s=1))
+            nursery.start_soon(partial(write, "victim", watched=watched, outlives_caller=outlives_caller))
+            nursery.start_soon(write, "c")
             nursery.start_soon(world.read, "r")
         await world.scheduler.drain()
         world.verify(ends)
         end = "unknown" if write_s > 1 else "committed"
         assert {name: world.told.get(name) for name in "acr"} == {"a": end, "c": end, "r": "value"}
         assert {"a", "c"} <= set(world.host.rows)
+
+
+async def settling_path(
+    injector: CancelInjector,
+    *,
+    strike: Strike = "own points",
+    kind: type[Scheduler] = Scheduler,
+    ends: set[End] | None = None,
+) -> None:
+    """Preflights and a write, each on its way to a slow disk out of its slot; the second preflight is struck."""
+    async with open_world(kind=kind) as world:
+        watched = _aim(injector, world, strike)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(world.look, "a", settle_s=0.1))
+            await trio.lowlevel.checkpoint()
+            nursery.start_soon(partial(world.look, "victim", settle_s=0.11, watched=watched))
+            nursery.start_soon(partial(world.write, "w", settle_s=0.12))
+            nursery.start_soon(partial(world.look, "b", settle_s=0.013))
+        await world.scheduler.drain()
+        world.verify(ends)
+        assert {name: world.told.get(name) for name in "awb"} == {"a": "value", "w": "committed", "b": "value"}

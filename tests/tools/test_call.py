@@ -34,7 +34,7 @@ class RecordingCoordinator:
     def __init__(self) -> None:
         self.intents: list[Intent] = []
 
-    async def preflight(self, intent: Intent) -> dict[str, Any]:
+    async def preflight(self, intent: Intent, leave_slot: Callable[[], None]) -> dict[str, Any]:
         self.intents.append(intent)
         await intent.probe()
         return {"validateOnly": True, "requestId": "ab12"}
