@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from kernel.safety.ledger_store import SCHEMA_VERSION, LedgerUnavailable
+from kernel.safety.ledger_file import SCHEMA_VERSION
+from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.write import WriteState
 
 LEDGER_FILE: Final = "writeSafetyLedger.db"
@@ -70,6 +71,8 @@ def summary(folder: Path) -> dict[str, Any]:
 @contextmanager
 def _opened(folder: Path) -> Iterator[sqlite3.Connection]:
     path = folder / LEDGER_FILE
+    if path.exists() and not path.stat().st_size:
+        raise LedgerUnavailable(f"{path} is empty, and a ledger never is")
     try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5.0)
         try:

@@ -1,4 +1,4 @@
-"""The write ledger's file: SQLite, WAL, ``synchronous=FULL``, mode 0600 (decision 6). Synchronous; one thread's own.
+"""The write ledger's rows in its SQLite file (``ledger_file``). Synchronous; one thread's own.
 
 A call's step (issue, begin, settle, look up) is a job: a function of the open connection. Jobs that wait together are
 run in one transaction, each in a savepoint, and share its one sync. Whatever SQLite refuses - corrupt, full, not
@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from kernel.safety import limits
+from kernel.safety import ledger_file
 from kernel.safety.limits import LEDGER_LIVE_MAX, RECEIPT_TTL_S, REQUEST_ID_HEX_MAX, REQUEST_ID_HEX_MIN
 from kernel.safety.rows import Binding, Row
 from kernel.safety.write import WriteEvent, WriteState, advance
@@ -25,35 +23,6 @@ Job = Callable[[sqlite3.Connection], Any]
 # A job's value, or the domain error it raised.
 Result = Any
 
-SCHEMA_VERSION: Final = 1
-# One entry per version: the statements that lead from the version before to it.
-_UPGRADES: Final[tuple[tuple[str, ...], ...]] = (
-    (
-        """
-        CREATE TABLE writes (
-            request_id TEXT PRIMARY KEY,
-            state TEXT NOT NULL,
-            tool TEXT,
-            action TEXT,
-            arguments_digest TEXT,
-            target_ids TEXT,
-            issued_wall_ms INTEGER,
-            expires_wall_ms INTEGER,
-            begun_wall_ms INTEGER,
-            settled_wall_ms INTEGER,
-            previous_digest TEXT,
-            result_digest TEXT,
-            transaction_state TEXT,
-            error_code TEXT,
-            receipt TEXT
-        ) WITHOUT ROWID
-        """,
-        # Markers stay for ever and are most of the table; none of the indexes holds them.
-        "CREATE INDEX writes_issued ON writes (expires_wall_ms) WHERE state='issued'",
-        "CREATE INDEX writes_executing ON writes (begun_wall_ms) WHERE state='executing'",
-        "CREATE INDEX writes_settled ON writes (settled_wall_ms) WHERE settled_wall_ms IS NOT NULL",
-    ),
-)
 _COLUMNS: Final = (
     "request_id, state, tool, action, arguments_digest, target_ids, issued_wall_ms, expires_wall_ms,"
     " begun_wall_ms, settled_wall_ms, previous_digest, result_digest, transaction_state, error_code, receipt"
@@ -64,8 +33,6 @@ _FORGET: Final = (
     " settled_wall_ms=NULL, previous_digest=NULL, result_digest=NULL, transaction_state=NULL,"
     " error_code=NULL, receipt=NULL"
 )
-# Above this the check at the start would be felt; SQLite still finds damage when it reads the page.
-_CHECK_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 class LedgerUnavailable(Exception):
@@ -92,7 +59,7 @@ class LedgerStore:
         self._wall_ms = wall_ms
         self._connection: sqlite3.Connection | None = None
         # The files as they were when this process last wrote to them; None before the first time.
-        self._files: _Files | None = None
+        self._files: ledger_file.Standing | None = None
         self.syncs = 0
         self.trouble = ""  # why the last group could not be run; "" if it could
 
@@ -109,7 +76,7 @@ class LedgerStore:
             changes = connection.total_changes
             connection.execute("COMMIT")
             self.syncs += 1 if changes else 0
-            self._files = _files(self._path)
+            self._files = ledger_file.standing(self._path)
             self.trouble = ""
             return results
         except (sqlite3.Error, OSError) as error:
@@ -137,20 +104,19 @@ class LedgerStore:
 
         SQLite would go on writing to a deleted file, and a new one would know none of the ids that were used.
         """
-        if self._files is not None and _identity(self._path) != self._files.database:
+        if self._files is not None and ledger_file.identity(self._path) != self._files.database:
             raise OSError(
                 f"{self._path.name} was deleted or replaced while this process runs: put it back, or restart the kernel"
             )
 
     def _opened(self) -> sqlite3.Connection:
         self._check_file()
-        if self._files is not None and _files(self._path) != self._files:
+        if self._files is not None and ledger_file.standing(self._path) != self._files:
             # The log alone is gone: closing writes what it held, through the descriptor that is still open, to the file.
             self.close()
         if self._connection is None:
-            connection = _connect(self._path)
+            connection = ledger_file.opened(self._path)
             try:
-                _prepare(connection)
                 recover(self._wall_ms())(connection)
             except BaseException:
                 connection.close()
@@ -297,29 +263,6 @@ def open_rows(connection: sqlite3.Connection) -> list[Row]:
     return [_row(values) for values in found]
 
 
-# --- the file -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """Which files stand at the ledger's paths: device and inode each, None where there is none."""
-
-    database: tuple[int, int] | None
-    log: tuple[int, int] | None
-
-
-def _files(path: Path) -> _Files:
-    return _Files(_identity(path), _identity(path.with_name(path.name + "-wal")))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 def _run(connection: sqlite3.Connection, job: Job) -> Result:
     connection.execute("SAVEPOINT step")
     try:
@@ -329,39 +272,6 @@ def _run(connection: sqlite3.Connection, job: Job) -> Result:
         result = error
     connection.execute("RELEASE step")
     return result
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # The file is made private before SQLite sees it; the journal files take over its mode.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    with contextlib.suppress(OSError):
-        path.chmod(0o600)
-    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=limits.LEDGER_LOCK_WAIT_S)
-
-
-def _prepare(connection: sqlite3.Connection) -> None:
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=FULL")
-    (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
-    if pages * page_bytes <= _CHECK_BYTES_MAX:
-        (answer,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-        if answer != "ok":
-            raise sqlite3.DatabaseError(str(answer))
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version > SCHEMA_VERSION:
-        raise sqlite3.DatabaseError(f"written by a newer release (schema {version}, this one knows {SCHEMA_VERSION})")
-    for number, statements in _missing_upgrades(version):
-        connection.execute("BEGIN IMMEDIATE")
-        for statement in statements:
-            connection.execute(statement)
-        connection.execute(f"PRAGMA user_version={number}")
-        connection.execute("COMMIT")
-
-
-def _missing_upgrades(version: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-    return iter(list(enumerate(_UPGRADES, start=1))[version:])
 
 
 def _values(row: Row) -> tuple[Any, ...]:

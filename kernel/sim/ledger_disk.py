@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import apsw
 
+from kernel.safety.ledger_file import OsFiles
 from kernel.sim.disk import Crashed, Inode, SimulatedDisk, parent
 
 _NUMBERS: Final = itertools.count(1)
@@ -155,18 +156,39 @@ class SimulatedCursor:
         return self._rows
 
 
+class SimulatedFiles(OsFiles):
+    """The file calls of a ledger beside SQLite's."""
+
+    def __init__(self, disk: SimulatedDisk) -> None:
+        self._disk = disk
+
+    def size(self, path: Path) -> int | None:
+        inode = self._disk.find(str(path))
+        return None if inode is None else len(inode.data)
+
+    def begin(self, path: Path) -> None:
+        folder = ""
+        for part in path.parent.parts[1:]:
+            folder += f"/{part}"
+            if self._disk.find(folder) is None:
+                self._disk.make_folder(folder)
+        if self._disk.find(str(path)) is None:
+            self._disk.create(str(path))
+
+    def remove(self, path: Path) -> None:
+        if self._disk.find(str(path)) is not None:
+            self._disk.unlink(str(path))
+
+    def publish(self, made: Path, path: Path) -> None:
+        self._disk.rename(str(made), str(path))
+        self._disk.sync_folder(parent(str(path)))
+
+
 def connector(disk: SimulatedDisk) -> Callable[[Path], sqlite3.Connection]:
     """What opens a ledger file on ``disk``, in the place of ``sqlite3.connect``."""
     vfs = SimulatedVfs(disk)
 
     def connect(path: Path) -> sqlite3.Connection:
-        folder = ""
-        for part in path.parent.parts[1:]:
-            folder += f"/{part}"
-            if disk.find(folder) is None:
-                disk.make_folder(folder)
-        if disk.find(str(path)) is None:
-            disk.create(str(path))
         return SimulatedConnection(str(path), vfs)  # type: ignore[return-value]
 
     return connect

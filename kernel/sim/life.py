@@ -17,11 +17,11 @@ from kernel.app import App, Doubles, open_app
 from kernel.endpoints import is_write
 from kernel.host.embedded import EmbeddedHost
 from kernel.ids import IdSource
-from kernel.safety import ledger_store
+from kernel.safety import ledger_file
 from kernel.settings import Settings
 from kernel.sim.clock import VirtualClock
 from kernel.sim.disk import Crashed, SimulatedDisk
-from kernel.sim.ledger_disk import connector
+from kernel.sim.ledger_disk import SimulatedFiles, connector
 from kernel.sim.machine import simulated_files
 from kernel.siyuan.kernel import SiyuanKernel
 from scheduler.events import Observer
@@ -95,13 +95,13 @@ def inline_threads() -> Iterator[None]:
 
 @contextmanager
 def _ledger_on(disk: SimulatedDisk) -> Iterator[None]:
-    store: Any = ledger_store
-    saved = store._connect
-    store._connect = connector(disk)
+    module: Any = ledger_file
+    saved = module.connect, module.files
+    module.connect, module.files = connector(disk), SimulatedFiles(disk)
     try:
         yield
     finally:
-        store._connect = saved
+        module.connect, module.files = saved
 
 
 @asynccontextmanager

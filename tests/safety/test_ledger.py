@@ -18,7 +18,7 @@ from kernel.clock import ManualClock
 from kernel.faults.plan import FaultPlan, Rule
 from kernel.faults.trigger import Trigger
 from kernel.ids import SeededIds
-from kernel.safety import ledger_store
+from kernel.safety import ledger_file, ledger_store
 from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_store import AlreadyBegun, LedgerFull, LedgerStore, LedgerUnavailable, NoFreeId
 from kernel.safety.ledger_writer import Deliver, InlineWriter, ThreadWriter
@@ -236,7 +236,11 @@ async def test_the_file_is_in_wal_mode_and_synced_fully(tmp_path: Path) -> None:
                 ]
             ]
         )
-        assert found == [["wal", 2, ledger_store.SCHEMA_VERSION]]
+        assert found == [["wal", 2, ledger_file.SCHEMA_VERSION]]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {one.name: one.read_bytes() for one in folder.iterdir() if one.is_file()}
 
 
 def corrupt(path: Path) -> None:
@@ -262,19 +266,51 @@ def from_the_future(path: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("harm", [corrupt, damaged_page, a_folder, from_the_future])
+def nothing_left(path: Path) -> None:
+    """A ledger that was cut to nothing; its log would be thrown away with it."""
+    store = LedgerStore(path, lambda: 0)
+    store.run_group([ledger_store.issue("abcd" + "0" * 60, BINDING, (), wall_ms=0, expires_wall_ms=9)])
+    log = path.with_name(path.name + "-wal")
+    kept = log.read_bytes()
+    store.close()
+    path.write_bytes(b"")
+    log.write_bytes(kept)
+
+
+def only_its_log(path: Path) -> None:
+    nothing_left(path)
+    path.unlink()
+
+
+def somebody_elses(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "harm", [corrupt, damaged_page, a_folder, from_the_future, nothing_left, only_its_log, somebody_elses]
+)
 async def test_a_file_that_cannot_be_used_is_unavailable_and_is_not_touched(tmp_path: Path, harm: object) -> None:
     path = tmp_path / "ledger.db"
     harm(path)  # type: ignore[operator]
-    before = path.read_bytes() if path.is_file() else None
+    before = contents(tmp_path)
     async with open_ledger(tmp_path) as (ledger, _, _):
         for _ in range(2):
             with pytest.raises(LedgerUnavailable):
                 await ledger.issue(BINDING, ())
             with pytest.raises(LedgerUnavailable):
                 await ledger.find("abcd")
-    if before is not None and harm is not from_the_future:
-        assert path.read_bytes() == before
+    assert contents(tmp_path) == before
+
+
+async def test_a_ledger_whose_making_was_cut_short_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db.new").write_bytes(b"half a page")
+    (tmp_path / "ledger.db.new-journal").write_bytes(b"")
+    async with open_ledger(tmp_path) as (ledger, _, _):
+        row = await ledger.issue(BINDING, ())
+        assert await ledger.find(row.request_id) == row
+    assert list(contents(tmp_path)) == ["ledger.db"]
 
 
 async def test_a_repaired_file_is_used_without_a_restart(tmp_path: Path) -> None:
