@@ -16,7 +16,7 @@ from typing import Any, Final
 import apsw
 
 from kernel.ids import is_node_id
-from kernel.workspace.index.queries import blocks_by_id
+from kernel.workspace.index.queries import blocks_by_id, rows_or_none
 from kernel.workspace.index.rows import BlockRow
 from kernel.workspace.index.schema import BLOCK_COLUMNS
 from kernel.workspace.nodes import TYPE_OF_SQL
@@ -267,7 +267,7 @@ def _condition(query: str, settings: GraphSettings, daily_dirs: Sequence[str]) -
 def _select(connection: apsw.Connection, condition: str, values: tuple[str, ...]) -> list[BlockRow]:
     columns = ", ".join(f"ref.{column}" for column in BLOCK_COLUMNS.split(", "))
     statement = f"SELECT {columns} FROM blocks AS ref WHERE {condition} ORDER BY ref.rowid LIMIT {BLOCKS_MAX}"
-    return [BlockRow(*row) for row in connection.execute(statement, values)]
+    return [BlockRow(*row) for row in rows_or_none(connection, statement, values)]
 
 
 def _references(connection: apsw.Connection, condition: str, values: tuple[str, ...]) -> list[tuple[str, str]]:
@@ -276,7 +276,7 @@ def _references(connection: apsw.Connection, condition: str, values: tuple[str, 
         "SELECT DISTINCT r.block_id, r.def_block_id FROM blocks AS ref, refs AS r "
         f"WHERE ref.id = r.block_id AND r.block_id != r.def_block_id AND {condition} ORDER BY r.rowid"
     )
-    return [(str(block), str(target)) for block, target in connection.execute(statement, values)]
+    return [(str(block), str(target)) for block, target in rows_or_none(connection, statement, values)]
 
 
 def _met_again(connection: apsw.Connection, references: Sequence[tuple[str, str]]) -> list[BlockRow]:

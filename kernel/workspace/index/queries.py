@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import apsw
 
 from kernel.workspace.index.limits import IDS_PER_STATEMENT_MAX
 from kernel.workspace.index.rows import BlockRow
@@ -12,9 +14,16 @@ from kernel.workspace.index.schema import BLOCK_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import apsw
-
 _TAG_TYPES: Final = "(type = 'tag' OR (type LIKE 'textmark %' AND ' ' || type || ' ' LIKE '% tag %'))"
+
+
+def rows_or_none(connection: apsw.Connection, statement: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The rows of a statement that somebody's words are part of; none where they are more than SQLite takes (a pattern
+    of 50,000 bytes, a thousand conditions). The kernel writes that into its log, and answers that it found nothing."""
+    try:
+        return list(connection.execute(statement, tuple(values)))
+    except apsw.SQLError:
+        return []
 
 
 def blocks_by_id(connection: apsw.Connection, ids: Sequence[str]) -> list[BlockRow]:
@@ -50,7 +59,7 @@ def document_ref_count(connection: apsw.Connection, root_id: str) -> int:
 def tag_labels(connection: apsw.Connection, keyword: str, limit: int) -> list[str]:
     """The labels that contain a keyword, one for every use."""
     statement = f"SELECT content FROM spans WHERE {_TAG_TYPES} AND content LIKE ? ORDER BY rowid LIMIT {limit}"
-    return [str(row[0]) for row in connection.execute(statement, (f"%{keyword}%",))]
+    return [str(row[0]) for row in rows_or_none(connection, statement, (f"%{keyword}%",))]
 
 
 def all_tag_labels(connection: apsw.Connection) -> list[str]:
@@ -61,7 +70,7 @@ def all_tag_labels(connection: apsw.Connection) -> list[str]:
 def tagged_roots(connection: apsw.Connection, label: str) -> list[str]:
     """The documents that use a label or one below it."""
     statement = f"SELECT DISTINCT root_id FROM spans WHERE {_TAG_TYPES} AND content LIKE ? ORDER BY root_id"
-    return [str(row[0]) for row in connection.execute(statement, (f"%{label}%",))]
+    return [str(row[0]) for row in rows_or_none(connection, statement, (f"%{label}%",))]
 
 
 def bookmarked(connection: apsw.Connection) -> list[BlockRow]:

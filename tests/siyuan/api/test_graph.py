@@ -106,3 +106,10 @@ async def test_a_graph_without_settings_is_refused_with_the_number_of_the_call(k
     for route in ("getGraph", "getLocalGraph"):
         answer = await kernel.answer(f"graph/{route}", id="20200101000000-zzzzzzz", k="", reqId=9)
         assert (answer.code, answer.msg, answer.data) == (-1, "Field [conf] is required", {"reqId": 9})
+
+
+async def test_words_that_sqlite_does_not_take_find_nothing(kernel: MemoryKernel) -> None:
+    await _linked(kernel)
+    for words in ("x" * 50_001, " ".join(["word"] * 300)):
+        answer = await kernel.call("graph/getGraph", k=words, conf=default_conf(is_local=False), reqId=1)
+        assert answer["nodes"] is None, words[:20]

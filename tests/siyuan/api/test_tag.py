@@ -59,3 +59,13 @@ async def test_removing_leaves_the_text(kernel: MemoryKernel) -> None:
     rows = await kernel.call("query/sql", stmt=f"SELECT tag FROM blocks WHERE root_id = '{two}' AND type = 'p'")
     assert rows == [{"tag": "#a/bc#"}]
     await kernel.call("tag/removeTag", label="")
+
+
+async def test_a_label_longer_than_a_pattern_may_be_is_a_tag_that_nobody_uses(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Doc", "#a#")
+    for letters in (49_998, 50_001):
+        long = "x" * letters
+        assert (await kernel.call("search/searchTag", k=long))["tags"] == []
+        await kernel.call("tag/renameTag", oldLabel=long, newLabel="b")
+    assert (await kernel.call("search/searchTag", k="a"))["tags"] == ["<mark>a</mark>"]
