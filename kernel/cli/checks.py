@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import socket
@@ -17,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kernel.cli.place import default_workspace
+from kernel.json_text import read_json
 from kernel.safety import ledger_reading
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
@@ -142,7 +142,7 @@ def _port(workspace: Path) -> Iterator[Finding]:
 def _secrets(workspace: Path) -> Iterator[Finding]:
     conf = workspace / "conf" / "conf.json"
     try:
-        token = json.loads(conf.read_text(encoding="utf-8"))["api"]["token"]
+        token = read_json(conf.read_text(encoding="utf-8"))["api"]["token"]
     except FileNotFoundError:
         yield Finding("conf", Verdict.WARN, f"{conf} is not there yet", "the first start makes it")
         return
@@ -250,7 +250,7 @@ def _bytes(path: Path) -> bytes | None:
 
 def _parsed(path: Path) -> dict[str, Any] | None:
     try:
-        parsed = json.loads(_bytes(path) or b"{}")
+        parsed = read_json(_bytes(path) or b"{}")
     except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None

@@ -18,6 +18,7 @@ from kernel.cli.place import default_workspace
 from kernel.cli.showing import print_json
 from kernel.clock import SystemClock
 from kernel.ids import SystemIds
+from kernel.json_text import read_json
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.workspace.boxes import create_box
 from kernel.workspace.documents import Refusal
@@ -108,7 +109,7 @@ def _import(folder: Path, notebook: str, place: Path, url: str, token: str, on_f
 
 def _stored_token(place: Path) -> str:
     try:
-        conf = json.loads((place / "conf" / "conf.json").read_text(encoding="utf-8"))
+        conf = read_json((place / "conf" / "conf.json").read_text(encoding="utf-8"))
         return str(conf["api"]["token"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

@@ -5,12 +5,12 @@ There is one answer or none: a delegate never looks for another coordinator, and
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from kernel.errors import ToolError
+from kernel.json_text import read_json
 
 ROUTE: Final = "/plugin/private/siyuan-plugins-mcp-sisyphus"
 SETTINGS_PATH: Final = "/data/storage/petal/siyuan-plugins-mcp-sisyphus/mcpHttpSettings"
@@ -73,7 +73,7 @@ def check_settings(content: bytes | None) -> None:
         CoordinatorUnavailable: it is switched off, and this product has no second coordinator.
     """
     try:
-        settings = json.loads(content or b"{}")
+        settings = read_json(content or b"{}")
     except ValueError:
         return
     if isinstance(settings, dict) and settings.get("kernelEndpointEnabled") is False:

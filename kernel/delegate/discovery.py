@@ -10,6 +10,7 @@ from kernel.delegate import coordinator
 from kernel.delegate.coordinator import Coordinator, CoordinatorUnavailable
 from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected
 from kernel.delegate.limits import ANSWER_BYTES_MAX
+from kernel.json_text import read_json
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
 
 STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
@@ -69,7 +70,7 @@ class AddressDiscovery:
 def stored_token(workspace: Path) -> str:
     """The API token that a kernel keeps in its workspace; empty where it cannot be read."""
     try:
-        conf = json.loads((workspace / "conf" / "conf.json").read_text(encoding="utf-8"))
+        conf = read_json((workspace / "conf" / "conf.json").read_text(encoding="utf-8"))
         return str(conf["api"]["token"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""

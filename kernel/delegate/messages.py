@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kernel.json_text import read_json
+
 VERSION: Final = "2026-07-28"
 META: Final = "io.modelcontextprotocol/"
 META_TASK: Final = "io.siyuan.sisyphus/taskId"
@@ -95,7 +97,7 @@ class EventReader:
             elif not text and self._data:
                 whole, self._data = "\n".join(self._data), []
                 try:
-                    messages.append(json.loads(whole))
+                    messages.append(read_json(whole))
                 except ValueError:
                     continue
         return messages
@@ -112,7 +114,7 @@ def is_answer(message: Any, request_id: Any) -> bool:
 def read_message(body: bytes) -> Any:
     """A JSON body; None where it is none."""
     try:
-        return json.loads(body)
+        return read_json(body)
     except ValueError:
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,6 +10,7 @@ import httpx
 
 from kernel.extension.bridge import EndpointLost
 from kernel.extension.limits import ENDPOINT_REQUEST_S_MAX, LIST_PAGES_MAX
+from kernel.json_text import read_json
 
 PROTOCOL: Final = "2025-03-26"
 # What the official endpoint asks of a session (S3, discovery).
@@ -110,7 +110,7 @@ def _result(response: httpx.Response, message_id: str | int, *, was_sent: bool) 
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     for candidate in events_of(text) if is_stream else [text]:
         try:
-            message = json.loads(candidate)
+            message = read_json(candidate)
         except ValueError:
             if is_stream:
                 continue

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import fnmatch
 import json
-import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -30,6 +29,7 @@ from kernel.faults.deeds import COMMON, CUTS, DEEDS, EFFECTS, EXPIRABLE, NAMELES
 from kernel.faults.limits import DELAY_S_MAX, JUMP_S_MAX, RULES_MAX, STORM_MAX
 from kernel.faults.plan import PlanInvalid, Rule
 from kernel.faults.points import FAMILY_OF, POINTS
+from kernel.json_text import read_json
 
 Form = Literal["json", "toml"]
 _TEXTS: Final = ("description", "good_client")
@@ -108,9 +108,9 @@ def read_rule(value: Any, *, line: int = 1) -> Rule:
 
 def _parsed_json(text: str) -> tuple[Any, Callable[[int], _Line]]:
     try:
-        document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        line, reason = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, "too deep")
+        document = read_json(text)
+    except ValueError as error:
+        line, reason = (error.lineno, error.msg) if isinstance(error, json.JSONDecodeError) else (1, str(error))
         raise PlanInvalid(line, f"not JSON: {reason}") from error
     if isinstance(document, list):
         document = {"rules": document}
@@ -265,7 +265,7 @@ def _whole(least: int | None, most: int | None = None) -> Callable[[Any], str | 
 
 
 def _seconds(given: Any) -> str | None:
-    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+    if isinstance(given, bool) or not isinstance(given, int | float) or given != given:  # NaN
         return "a number"
     return None if 0 <= given <= JUMP_S_MAX else f"0 to {JUMP_S_MAX:g}"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from kernel.host.base import HostApiError, HostHttpError
 from kernel.host.limits import QUOTED_ANSWER_CHARS_MAX
+from kernel.json_text import read_json
 
 _MISSING_FILE_STATUS: Final = 202
 _MISSING_FILE_CODE: Final = 404
@@ -33,7 +33,7 @@ def read_envelope(path: str, status: int, body: bytes, *, is_write: bool) -> Any
     if not body:
         return None
     try:
-        answer = json.loads(body)
+        answer = read_json(body)
     except ValueError:
         answer = None
     if not isinstance(answer, dict) or not isinstance(answer.get("code"), int):
@@ -66,7 +66,7 @@ def read_file_answer(path: str, status: int, body: bytes) -> bytes | None:
     if status != _MISSING_FILE_STATUS:
         raise HostHttpError(status, f"HTTP error: {status} {quoted(body)}".rstrip(), path=path)
     try:
-        answer = json.loads(body)
+        answer = read_json(body)
     except ValueError:
         answer = {}
     code = answer.get("code") if isinstance(answer, dict) else None

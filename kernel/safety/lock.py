@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
+from kernel.json_text import read_json
+
 COORDINATOR_LOCK: Final = "coordinator.lock"
 # Whoever looks whether a lock is held takes it for a moment: a start does not fail for that.
 _TRIES: Final = 5
@@ -115,7 +117,7 @@ def read_owner(path: Path) -> Owner | None:
     """Who the file says the owner is; None where nothing sensible stands. Says nothing about a living process."""
     try:
         with path.open("rb") as file:
-            told = json.loads(file.read(_TEXT_BYTES_MAX))
+            told = read_json(file.read(_TEXT_BYTES_MAX))
         return Owner(int(told["pid"]), str(told["url"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None

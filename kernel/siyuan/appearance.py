@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace.conf_defaults import ICON, THEME_DARK, THEME_LIGHT
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _packages(
         path = f"{folder}/{name}/{manifest}"
         if name not in built_in or files.exists(path):
             try:
-                package = json.loads(files.read(path))
+                package = read_json(files.read(path))
             except (OSError, ValueError):
                 continue
         else:

@@ -7,6 +7,7 @@ import posixpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan.file_roots import Root
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ async def filled_language(root: Root, path: str) -> dict[str, Any]:
 async def _texts(root: Root, path: str) -> dict[str, Any]:
     """None at all where the file is missing or broken."""
     try:
-        loaded = json.loads((await root.read(path)).content.decode("utf-8-sig"))
+        loaded = read_json((await root.read(path)).content.decode("utf-8-sig"))
     except (OSError, ValueError):
         return {}
     return loaded if isinstance(loaded, dict) else {}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.assets import find_asset
 from kernel.workspace.documents import Refusal
@@ -140,7 +140,7 @@ class MarkdownExport:
         path, _, annotation_id = ref_id.rpartition("/")
         workspace = self.kernel.workspace
         try:
-            stored = json.loads(workspace.files.read(f"{find_asset(workspace, path)}.sya"))
+            stored = read_json(workspace.files.read(f"{find_asset(workspace, path)}.sya"))
             return int(stored[annotation_id]["pages"][0]["index"]) + 1
         except (Refusal, OSError, ValueError, LookupError, TypeError):
             return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan.clean_html import cleaned
 from kernel.siyuan.machine import CONTAINER, KERNEL_VERSION
 from kernel.workspace.conf_defaults import ICON, THEME_DARK, THEME_LIGHT
@@ -89,7 +89,7 @@ def manifest_of(kernel: SiyuanKernel, kind: PackageKind, name: str) -> dict[str,
     if not is_package_name(name) or not files.exists(path):
         return None
     try:
-        manifest: dict[str, Any] = read(_MANIFEST, json.loads(files.read(path)))
+        manifest: dict[str, Any] = read(_MANIFEST, read_json(files.read(path)))
     except (Mismatch, ValueError, OSError):
         return None
     manifest["url"] = manifest["url"].removesuffix("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan import packages
 from kernel.siyuan.stored_json import StoredJsonInvalid, stored
 from kernel.workspace.conf_shapes import record
@@ -141,7 +142,7 @@ def _translations(kernel: SiyuanKernel, folder: str) -> Any:
     if chosen is None:
         return None
     try:
-        texts = json.loads(files.read(f"{folder}/{chosen}"))
+        texts = read_json(files.read(f"{folder}/{chosen}"))
     except (ValueError, OSError):
         return {}
     return texts if isinstance(texts, dict) else {}

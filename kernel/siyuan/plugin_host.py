@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan import packages, petals
 from kernel.siyuan.limits import PLUGIN_TOOLS_BYTES_MAX, PLUGIN_TOOLS_MAX
 
@@ -94,8 +95,8 @@ class PluginHost:
         if stat is None or stat.is_dir or stat.size > PLUGIN_TOOLS_BYTES_MAX:
             return []
         try:
-            declared = json.loads(files.read(path))
-        except (OSError, ValueError, RecursionError):
+            declared = read_json(files.read(path))
+        except (OSError, ValueError):
             return []
         listed = declared.get("tools") if isinstance(declared, dict) else None
         rows = listed[:PLUGIN_TOOLS_MAX] if isinstance(listed, list) else []
@@ -107,7 +108,7 @@ class PluginHost:
         if not files.exists(petals.PATH):
             return frozenset()
         try:
-            listed = json.loads(files.read(petals.PATH))
+            listed = read_json(files.read(petals.PATH))
         except (OSError, ValueError):
             return frozenset()
         rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from urllib.parse import parse_qs
 import msgspec
 import trio
 
+from kernel.json_text import read_json
 from kernel.siyuan.auth import AccessRules, Grant, is_local_origin, session_of
 from kernel.siyuan.outbox import Outbox
 from kernel.siyuan.push import PushSession
@@ -115,8 +115,8 @@ class PushSocket:
         if self._is_deaf or isinstance(message, bytes):
             return
         try:
-            request = json.loads(message)
-        except (ValueError, RecursionError):
+            request = read_json(message)
+        except ValueError:
             request = None if message.strip() != "null" else {}
         if request is None and message.strip() == "null":
             request = {}

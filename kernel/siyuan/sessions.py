@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from kernel.json_text import read_json
 from kernel.siyuan.limits import SEALED_SESSION_CHARS_MAX, SESSION_MS_MAX
 
 SESSION_COOKIE: Final = "siyuan"
@@ -49,7 +50,7 @@ class SessionSeal:
         if not hmac.compare_digest(mac, self._mac(b"session", payload.encode())):
             return None
         try:
-            fields = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+            fields = read_json(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         except (binascii.Error, ValueError):  # pragma: no cover - only with the key itself
             return None
         if not 0 <= wall_ms - int(fields["ms"]) <= SESSION_MS_MAX:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlencode
 
 import trio
 
+from kernel.json_text import read_json
 from kernel.siyuan.api_calls import encoded_json
 from kernel.siyuan.auth import Grant, cookie_value
 from kernel.siyuan.distribution import APPEARANCE_DIR, FALLBACK_LANGUAGE, filled_language, is_partial_language
@@ -238,7 +238,7 @@ class Statics:
 
     def _snippets(self) -> list[dict[str, object]]:
         try:
-            listed = json.loads(self._files.read("data/snippets/conf.json"))
+            listed = read_json(self._files.read("data/snippets/conf.json"))
         except (OSError, ValueError):
             return []
         return [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from kernel.json_text import read_json
 from kernel.workspace.files import UnsafePath
 from kernel.workspace.go_struct import Mismatch, read, written
 
@@ -26,7 +27,7 @@ def stored(files: Files, path: str, kind: Kind) -> Any:
     try:
         if not files.exists(path):
             return None
-        return read(kind, json.loads(files.read(path)))
+        return read(kind, read_json(files.read(path)))
     except (Mismatch, UnsafePath) as error:
         raise StoredJsonInvalid(str(error)) from error
     except ValueError as error:

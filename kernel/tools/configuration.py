@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from kernel.json_text import read_json
 from kernel.tools.limits import UPLOAD_LARGE_MB_DEFAULT
 from kernel.tools.registry import TOOLS, Action, Tool
 
@@ -186,7 +187,7 @@ def _object(content: bytes | None) -> dict[str, Any] | None:
     if content is None:
         return {}
     try:
-        parsed = json.loads(content)
+        parsed = read_json(content)
     except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None
@@ -201,6 +202,7 @@ def _text(value: Any) -> str:
 
 
 def _clamped(value: Any, default: int, least: int, greatest: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # Beyond what a double holds a number is infinite to the plugin, and so no number of its own.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         return default
     return min(max(math.floor(value), least), greatest)

@@ -13,6 +13,7 @@ from typing import Any, Final
 from kernel.canonical import digest
 from kernel.errors import ToolError
 from kernel.host.base import HostError
+from kernel.json_text import read_json
 from kernel.tools.context import Arguments, Handling, ToolContext, on_notebook
 from kernel.tools.doc_tree import TreeWalk
 from kernel.tools.failures import from_host, refusal
@@ -132,7 +133,7 @@ def _offset(cursor: str | None, scope_hash: str, inventory_hash: str) -> int:
     if cursor is None:
         return 0
     try:
-        offset, scope, inventory = json.loads(base64.urlsafe_b64decode(cursor.encode()))
+        offset, scope, inventory = read_json(base64.urlsafe_b64decode(cursor.encode()))
     except (ValueError, TypeError) as error:
         raise refusal("The cursor is not one of ours: restart from the first page.", "invalid_arguments") from error
     if (scope, inventory) != (scope_hash, inventory_hash) or not isinstance(offset, int) or offset < 0:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 
 
 class Level(IntEnum):
@@ -92,7 +93,7 @@ def read_permissions(content: bytes | None, default: Level) -> Permissions:
     if content is None:
         return Permissions({}, default)
     try:
-        parsed: Any = json.loads(content)
+        parsed: Any = read_json(content)
     except ValueError as error:
         raise PermissionsUnreadable("notebookPermissions is not JSON") from error
     if not isinstance(parsed, dict):

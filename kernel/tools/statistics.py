@@ -11,7 +11,6 @@ Statistics never fail a call, and are bounded in time.
 
 from __future__ import annotations
 
-import json
 import logging
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
@@ -23,6 +22,7 @@ import trio
 from kernel.clock import Clock
 from kernel.host.base import Host, HostError
 from kernel.host.records import keep_records
+from kernel.json_text import read_json
 from kernel.tools.configuration import PLUGIN_FOLDER
 from kernel.tools.limits import (
     ANALYTICS_FILE_BYTES_MAX,
@@ -366,7 +366,7 @@ def _earned(before: Balance) -> Balance:
 
 def _read_balance(content: bytes | None) -> Balance:
     try:
-        stored = json.loads(content or b"{}")
+        stored = read_json(content or b"{}")
     except ValueError:
         stored = {}
     if not isinstance(stored, dict):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
+from kernel.json_text import read_json
 from kernel.safety.intent import Outcome
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block, protyle
 from kernel.tools.failures import refusal
@@ -73,7 +74,7 @@ async def _indexed(context: ToolContext, document: str) -> list[dict[str, Any]]:
     """The points that a document names in its attribute."""
     attributes = await context.call("/api/attr/getBlockAttrs", id=document) or {}
     try:
-        stored = json.loads(attributes.get(ATTRIBUTE) or "[]")
+        stored = read_json(attributes.get(ATTRIBUTE) or "[]")
     except ValueError:
         return []
     return [node for node in stored if isinstance(node, dict)] if isinstance(stored, list) else []

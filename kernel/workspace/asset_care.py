@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.workspace import sy
 from kernel.workspace.asset_links import PREFIX, assets_at, assets_of, block_of, cell_assets, title_image
 from kernel.workspace.asset_names import filtered_name, raw_extension, with_id
@@ -90,7 +91,7 @@ def stored_trees(workspace: Workspace, box: str) -> Iterator[Node]:
 def database_assets(workspace: Workspace, database_id: str) -> list[str]:
     path = f"{_VIEWS}/{database_id}.json"
     try:
-        return cell_assets(json.loads(workspace.files.read(path))) if is_node_id(database_id) else []
+        return cell_assets(read_json(workspace.files.read(path))) if is_node_id(database_id) else []
     except (OSError, ValueError, AttributeError):
         return []
 
@@ -247,7 +248,7 @@ def _rewrite_documents(workspace: Workspace, old: bytes, new: bytes) -> None:
 def asset_texts(workspace: Workspace) -> dict[str, str]:
     """What has been read in images: asset path → text."""
     try:
-        texts = json.loads(workspace.files.read(OCR_TEXTS))
+        texts = read_json(workspace.files.read(OCR_TEXTS))
     except (OSError, ValueError):
         return {}
     return {path: text for path, text in texts.items() if isinstance(text, str)} if isinstance(texts, dict) else {}

@@ -59,7 +59,7 @@ class Catalog:
         """What lies in the workspace; nothing is known where it is missing, broken or another version's."""
         try:
             found = msgspec.json.decode(files.read(CATALOG_PATH), type=_Catalog)
-        except (OSError, StorageError, msgspec.MsgspecError):
+        except (OSError, StorageError, msgspec.MsgspecError, RecursionError):
             return cls({}, wall_ms=wall_ms)
         return cls(found.documents if found.version == CATALOG_VERSION else {}, wall_ms=wall_ms)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace.conf_bounds import complete, stored_conf
 from kernel.workspace.conf_defaults import CONF
 from kernel.workspace.go_struct import written
@@ -38,7 +39,7 @@ class Conf:
         was_broken = False
         if files.exists(CONF_PATH):
             try:
-                loaded = json.loads(files.read(CONF_PATH))
+                loaded = read_json(files.read(CONF_PATH))
                 stored = loaded if isinstance(loaded, dict) else {}
             except ValueError:
                 files.rename(CONF_PATH, BROKEN_CONF_PATH)

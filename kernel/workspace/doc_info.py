@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import html
-import json
 from typing import TYPE_CHECKING, Any
 
+from kernel.json_text import read_json
 from kernel.workspace.attributes import shown
 from kernel.workspace.names import SUFFIX, without_suffix
 from kernel.workspace.notebooks import DATA
@@ -70,7 +70,7 @@ def _drop_lost_scroll(workspace: Workspace, attributes: dict[str, str]) -> None:
     if not attributes.get("scroll"):
         return
     try:
-        place = json.loads(html.unescape(attributes["scroll"]))
+        place = read_json(html.unescape(attributes["scroll"]))
     except ValueError:
         place = None
     if not isinstance(place, dict):

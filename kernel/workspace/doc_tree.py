@@ -9,6 +9,7 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.workspace.blockmap import DocumentEntry, head_of
 from kernel.workspace.durations import ago, file_size
 from kernel.workspace.events import MAIN
@@ -199,7 +200,7 @@ def read_sort(workspace: Workspace, box: str) -> dict[str, int]:
     if not workspace.files.exists(path):
         return {}
     try:
-        values = json.loads(workspace.files.read(path))
+        values = read_json(workspace.files.read(path))
     except ValueError:
         return {}
     if not isinstance(values, dict):

@@ -8,6 +8,7 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.workspace.names import is_reserved
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Notebooks:
             self._known = self._known if self._known is not None else {}
             return self.save(box, new_box_conf())
         try:
-            return Notebook(box, merged_box_conf(new_box_conf(), json.loads(self._files.read(path))))
+            return Notebook(box, merged_box_conf(new_box_conf(), read_json(self._files.read(path))))
         except ValueError:
             return None
 

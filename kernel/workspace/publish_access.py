@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace.notebooks import DATA
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def noted(workspace: Workspace) -> list[dict[str, Any]]:
     if not workspace.files.exists(PATH):
         return []
     try:
-        found = json.loads(workspace.files.read(PATH))
+        found = read_json(workspace.files.read(PATH))
     except ValueError:
         return []
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

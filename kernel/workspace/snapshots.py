@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace.documents import Refusal
 from kernel.workspace.notebooks import DATA
 
@@ -159,7 +160,7 @@ def put_back(workspace: Workspace, file: SnapshotFile) -> None:
 def tags(workspace: Workspace) -> dict[str, dict[str, Any]]:
     """Tag → ``{"id": snapshot, "updated": Unix milliseconds}``."""
     try:
-        found = json.loads(workspace.files.read(_TAGS))
+        found = read_json(workspace.files.read(_TAGS))
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
@@ -191,7 +192,7 @@ def _read(workspace: Workspace, snapshot_id: str) -> Snapshot | None:
     if len(snapshot_id) != _ID_LENGTH or not snapshot_id.isalnum():
         return None
     try:
-        stored = json.loads(workspace.files.read(f"{REPO}/indexes/{snapshot_id}"))
+        stored = read_json(workspace.files.read(f"{REPO}/indexes/{snapshot_id}"))
         files = tuple(SnapshotFile(**file) for file in stored["files"])
         return Snapshot(snapshot_id, stored["memo"], stored["created"], files)
     except (OSError, ValueError, KeyError, TypeError):

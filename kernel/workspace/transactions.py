@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace import edits, relocations
 from kernel.workspace.attributes import change_attributes, tell_tags
 from kernel.workspace.documents import Refusal
@@ -34,7 +34,7 @@ def set_attrs(edit: Edit, operation: Operation) -> None:
     document, node = edit.block(operation.id)
     edit.touch(node)
     try:
-        values = json.loads(operation["data"])
+        values = read_json(operation["data"])
         if not isinstance(values, dict) or not all(isinstance(value, str | None) for value in values.values()):
             raise TransactionError(block_id=operation.id)
     except (TypeError, ValueError) as error:

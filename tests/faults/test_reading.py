@@ -105,6 +105,8 @@ def test_an_empty_plan_is_a_plan() -> None:
         ({"point": UPDATE, "do": "hold", "name": None}, "name must be a text"),
         ({"point": UPDATE, "do": "delay"}, "'delay' needs 'seconds'"),
         ({"point": UPDATE, "do": "delay", "seconds": True}, "seconds must be a number"),
+        ({"point": UPDATE, "do": "delay", "seconds": float("nan")}, "seconds must be a number"),
+        ({"point": UPDATE, "do": "delay", "seconds": 10**400}, "seconds must be 0 to"),
         ({"point": UPDATE, "do": "delay", "seconds": -1}, "seconds must be 0 to"),
         ({"point": UPDATE, "do": "delay", "seconds": DELAY_S_MAX + 1}, "seconds must be 0 to 3600"),
         ({"point": UPDATE, "do": "expire", "what": "milk"}, "what must be one of leases, sessions"),

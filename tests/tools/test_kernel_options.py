@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from kernel.tools.configuration import ORIGINS_MAX, KernelOptions, allowed_origins, read_configuration
+from kernel.tools.configuration import (
+    ORIGINS_MAX,
+    ConfigurationUnreadable,
+    KernelOptions,
+    allowed_origins,
+    read_configuration,
+)
 
 
 def options(**given: Any) -> dict[str, Any]:
@@ -76,6 +82,20 @@ def test_the_options_are_told_by_the_names_of_the_file() -> None:
         "readMaxMiB": 64,
         "readRetries": 2,
     }
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 400, "-1" + "0" * 400, "1e400", "-1e400", "NaN", "Infinity"])
+@pytest.mark.parametrize("name", ["readMaxRequests", "readMaxMiB", "readTimeoutMs", "readRetries", "templateMaxMiB"])
+def test_a_number_beyond_all_numbers_is_none(name: str, number: str) -> None:
+    content = f'{{"kernelOptions": {{"{name}": {number}}}}}'.encode()
+    assert read_configuration(None, content).options == KernelOptions()
+
+
+@pytest.mark.parametrize("content", [b"[" * 100_000, b'{"kernelOptions":' * 100_000, b'{"a": 1' + b"0" * 5_000 + b"}"])
+def test_settings_that_cannot_be_read_are_no_switch(content: bytes) -> None:
+    assert read_configuration(None, content).options == KernelOptions()
+    with pytest.raises(ConfigurationUnreadable):
+        read_configuration(content, None)
 
 
 @pytest.mark.parametrize(

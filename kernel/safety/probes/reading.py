@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -10,6 +9,7 @@ from kernel.canonical import digest_bytes
 from kernel.errors import ToolError
 from kernel.host.base import Host
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.safety.digest import normal, seen_part
 from kernel.safety.limits import BLOCKS_PER_READ_MAX, SUBTREE_DOCUMENTS_MAX
 from kernel.safety.offload import Offload, ThreadOffload
@@ -173,7 +173,7 @@ def json_object(content: bytes | None, what: str) -> State:
     if content is None or not content.strip():
         return {}
     try:
-        value = json.loads(content)
+        value = read_json(content)
     except ValueError:
         value = None
     if not isinstance(value, dict):

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.dispatch import RawAnswer
@@ -155,7 +156,7 @@ def _sessions(call: Call) -> list[dict[str, Any]]:
 def _stored_session(call: Call, session_id: str) -> dict[str, Any] | None:
     files, path = call.kernel.workspace.files, f"{SESSIONS_DIR}/{session_id}/session.json"
     try:
-        session = json.loads(files.read(path)) if files.exists(path) else None
+        session = read_json(files.read(path)) if files.exists(path) else None
     except ValueError:
         return None
     return session if isinstance(session, dict) else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.json_text import read_json
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.boxes import box_json, open_box
 from kernel.workspace.highlights import highlight, keywords_of
@@ -111,7 +111,7 @@ def get_notebook_history(call: Call) -> Any:
     grouped: dict[int, list[dict[str, str]]] = {}
     for at, box, path in removed_notebooks(workspace):
         try:
-            name = str(json.loads(workspace.files.read(f"{path}/.siyuan/conf.json"))["name"])
+            name = str(read_json(workspace.files.read(f"{path}/.siyuan/conf.json"))["name"])
         except (OSError, ValueError, KeyError, TypeError):
             name = box
         grouped.setdefault(at, []).append({"title": name, "path": f"/{path}", "op": "delete", "notebook": box})

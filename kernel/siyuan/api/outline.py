@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.block_json import empty_block
 from kernel.workspace.names import unescaped_attribute
@@ -80,7 +80,7 @@ def _block(heading: OutlineHeading, document: Document, expanded: frozenset[str]
 def _expanded_ids(workspace: Workspace, root_id: str) -> frozenset[str] | None:
     """Which headings the panel has open; None while nobody has folded any."""
     try:
-        kept = json.loads(workspace.files.read(FOLDS_PATH))
+        kept = read_json(workspace.files.read(FOLDS_PATH))
         ids = kept[root_id]["expandIds"]
     except (OSError, ValueError, KeyError, TypeError):
         return None

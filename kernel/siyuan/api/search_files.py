@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.siyuan.api.search import settings_of
 from kernel.siyuan.arguments import Panic
 from kernel.workspace.asset_contents import AssetContents, AssetFile, AssetText, shown_name
@@ -194,7 +194,7 @@ def search_widget(call: Call) -> Any:
 
 def _manifest(kernel: SiyuanKernel, path: str) -> dict[str, Any] | None:
     try:
-        manifest = json.loads(kernel.workspace.files.read(path))
+        manifest = read_json(kernel.workspace.files.read(path))
     except (OSError, ValueError):
         return None
     return manifest if isinstance(manifest, dict) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
+from kernel.json_text import read_json
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.appearance import theme_has_script
 from kernel.siyuan.arguments import ApiError
@@ -119,9 +119,9 @@ def _distribution_emojis(call: Call) -> list[Any]:
     brought = Path(working_dir) / "appearance/emojis/conf.json"
     try:
         if files.exists(EMOJIS_CONF):
-            loaded = json.loads(files.read(EMOJIS_CONF))
+            loaded = read_json(files.read(EMOJIS_CONF))
         elif working_dir and brought.is_file():
-            loaded = json.loads(brought.read_text(encoding="utf-8"))
+            loaded = read_json(brought.read_text(encoding="utf-8"))
         else:
             return []
     except (OSError, ValueError) as error:

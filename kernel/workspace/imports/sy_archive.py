@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
+from kernel.json_text import read_json
 from kernel.workspace import sy
 from kernel.workspace.boxes import create_box
 from kernel.workspace.doc_tree import read_sort, write_sort
@@ -155,7 +155,7 @@ def _import_sort(workspace: Workspace, archive: SyArchive, box: str, renamed: di
 
 def _json(content: bytes | None) -> dict[str, Any]:
     try:
-        found = json.loads(content or b"{}")
+        found = read_json(content or b"{}")
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import operator
 import posixpath
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final
 
+from kernel.json_text import read_json
 from kernel.workspace.templates.execution import FunctionFailed
 from kernel.workspace.templates.values import NO_VALUE, int_of, is_true, json_text, kind_of, text_of, type_of
 
@@ -106,14 +106,14 @@ def _fail(words: Any) -> Any:
 
 def _from_json(text: Any) -> Any:
     try:
-        return json.loads(text_of(text))
+        return read_json(text_of(text))
     except ValueError:
         return None
 
 
 def _must_from_json(text: Any) -> Any:
     try:
-        return json.loads(text_of(text))
+        return read_json(text_of(text))
     except ValueError as error:
         raise FunctionFailed(str(error)) from error
 

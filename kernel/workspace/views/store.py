@@ -78,7 +78,7 @@ def decoded(workspace: Workspace, content: bytes) -> Database:
     """The database in a file's content. Raises ViewError, SpecTooNew."""
     try:
         given = msgspec.json.decode(content)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ViewError(str(error)) from error
     if isinstance(given, dict) and workspace.view_files.get(str(given.get("id"))) == _digest(content):
         return Database(_completed(DATABASE, given))
