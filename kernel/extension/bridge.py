@@ -21,10 +21,17 @@ class EndpointLost(Exception):
         self.was_sent = was_sent
 
 
+class EndpointRefused(EndpointLost):
+    """The official endpoint said that it does not carry the request out."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, was_sent=False)
+
+
 class OfficialEndpoint(Protocol):
     """The kernel's own MCP endpoint, in process or over HTTP."""
 
-    async def list_tools(self) -> list[dict[str, Any]]:
+    async def list_tools(self) -> list[Any]:
         """All pages of tools/list. Raises EndpointLost."""
         ...
 
@@ -92,7 +99,7 @@ class Bridge:
                 found.succeeded(read_catalog(listed), self._clock.wall_ms())
             return found
 
-    async def _listed(self) -> list[dict[str, Any]]:
+    async def _listed(self) -> list[Any]:
         """Discovery only reads: a lost session is opened anew, once."""
         try:
             return await self._endpoint.list_tools()
@@ -103,10 +110,12 @@ class Bridge:
         """Forward one call, once.
 
         Raises:
-            ToolError: host_unavailable (not sent), outcome_unknown (sent, and lost).
+            ToolError: api_error (refused), host_unavailable (not sent), outcome_unknown (sent, and lost).
         """
         try:
             return await self._endpoint.call_tool(name, arguments)
+        except EndpointRefused as error:
+            raise ToolError("api_error", f"The official endpoint refused the call: {error}") from error
         except EndpointLost as error:
             if not error.was_sent:
                 raise ToolError("host_unavailable", f"The official endpoint cannot be reached: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +15,7 @@ OWN_ID: Final = "siyuan-plugins-mcp-sisyphus"
 RESERVED: Final = frozenset({"help", "list", "validate_package", "diagnose_plugin_mcp"})
 VERSION_MIN: Final = (3, 7, 0)
 SOURCES: Final = ("plugin", "native")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")
 _OPEN_SCHEMA: Final[Mapping[str, Any]] = {"type": "object", "additionalProperties": True}
 
 
@@ -92,12 +94,19 @@ def _problem(entry: Any) -> str:
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         return "no_name"
-    return "name_too_long" if len(name) > TOOL_NAME_CHARS_MAX else ""
+    if len(name) > TOOL_NAME_CHARS_MAX:
+        return "name_too_long"
+    # Nobody could write it, in a terminal least of all.
+    return "" if name.isprintable() else "name_unprintable"
 
 
 def _shown_name(entry: Any) -> str:
     name = entry.get("name") if isinstance(entry, dict) else None
-    return name[:UNUSABLE_NAME_CHARS_MAX] if isinstance(name, str) else ""
+    if not isinstance(name, str):
+        return ""
+    return "".join(
+        char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in name[:UNUSABLE_NAME_CHARS_MAX]
+    )
 
 
 def _tool(entry: Mapping[str, Any]) -> ForeignTool:
@@ -111,19 +120,23 @@ def _tool(entry: Mapping[str, Any]) -> ForeignTool:
     source = inner.get("source") or entry.get("source") or "native"
     return ForeignTool(
         str(entry["name"]),
-        str(entry.get("description") or ""),
-        str(source),
+        _text(entry.get("description")),
+        _text(source),
         (entry.get("readOnlyHint") if read_only is None else read_only) is True,
-        str(entry.get("effectScope") or ""),
+        _text(entry.get("effectScope")),
         schema if is_usable and isinstance(schema, dict) else _OPEN_SCHEMA,
         not is_usable,
     )
 
 
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
 def _is_json(value: Any) -> bool:
     try:
         json.dumps(value, allow_nan=False)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
     return True
 
@@ -137,7 +150,7 @@ def version_of(text: str) -> tuple[int, ...]:
     """The numbers of a version; anything behind them does not count."""
     numbers = []
     for part in text.split("-", 1)[0].split("."):
-        if not part.isdigit():
+        if _NUMBER.fullmatch(part) is None:
             break
         numbers.append(int(part))
     return tuple(numbers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from kernel.extension.bridge import EndpointLost
+from kernel.extension.bridge import EndpointLost, EndpointRefused
 from kernel.siyuan.kernel import SiyuanKernel
 from kernel.siyuan.native_mcp.endpoint import NoAnswer, OfficialMCP
 
@@ -19,7 +19,7 @@ class EmbeddedEndpoint:
         self._kernel = kernel
         self._official = official
 
-    async def list_tools(self) -> list[dict[str, Any]]:
+    async def list_tools(self) -> list[Any]:
         self._refuse_if_readonly()
         return self._official.tools()
 
@@ -36,4 +36,4 @@ class EmbeddedEndpoint:
     def _refuse_if_readonly(self) -> None:
         """As over HTTP: in read-only mode the endpoint takes no message at all."""
         if self._kernel.options.is_readonly:
-            raise EndpointLost(_READ_ONLY, was_sent=False)
+            raise EndpointRefused(_READ_ONLY)

@@ -252,7 +252,8 @@ class Tools:
             raise
         error_told = (result.structured or {}).get("error") if result.is_error else None
         code = str(error_told.get("code") or "") if isinstance(error_told, dict) else ""
-        size = len(result.content[0].get("text") or "") if result.content else 0
+        first = result.content[0].get("text") if result.content else ""
+        size = len(first) if isinstance(first, str) else 0
         result.recorded = statistics.ended(started, is_error=result.is_error, code=code, size=size)
         if not statistics.runs:
             await statistics.settle(result.recorded)

@@ -123,13 +123,14 @@ def success(payload: Any, *, key: str, is_write: bool, slims: bool = True) -> To
 
 
 def foreign(payload: Mapping[str, Any]) -> ToolResult:
-    """A foreign tool's own result, untouched but for the mark that nothing is guaranteed (R62, R108)."""
+    """A foreign tool's own result, untouched but for the mark that nothing is guaranteed (R62, R108). The tool has run:
+    what is no content item costs the others nothing."""
     result = payload[FOREIGN_KEY]
     content = result.get("content")
     structured = result.get("structuredContent")
     own = structured if isinstance(structured, dict) else {"value": text_of(content)}
     return ToolResult(
-        content if isinstance(content, list) else [],
+        [item for item in content if isinstance(item, dict)] if isinstance(content, list) else [],
         {**own, "safety": payload.get("safety")},
         is_error=result.get("isError") is True,
     )

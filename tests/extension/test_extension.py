@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx
@@ -16,7 +16,7 @@ from kernel.errors import ToolError
 from kernel.extension.bridge import Bridge, EndpointLost
 from kernel.extension.catalog import read_catalog, registered_name, schema_bytes, version_of
 from kernel.extension.http_endpoint import HttpEndpoint
-from kernel.extension.limits import LIST_PAGES_MAX
+from kernel.extension.limits import ENDPOINT_REQUEST_S_MAX, LIST_PAGES_MAX, LIST_S_MAX
 from kernel.extension.package_check import validate_package
 from tests.tools.fakes import CALLER, FakeHost, World, open_world
 
@@ -114,6 +114,38 @@ def test_names_and_versions_follow_the_kernels_rules() -> None:
     assert registered_name("über.x", "y") == "plugin___ber_x__y"
     assert version_of("3.7.0-dev1") == (3, 7, 0)
     assert version_of("3.x") == (3,)
+
+
+@pytest.mark.parametrize("text", ["", "v3.7.3", "3.\u00b2", "\u0663.7.0", "9" * 5_000, "None", "-1"])
+def test_what_is_no_version_is_older_than_all(text: str) -> None:
+    assert version_of(text) < (3, 7, 0)
+
+
+def test_what_is_no_text_is_not_shown_as_one() -> None:
+    (tool,) = read_catalog([{**PLUGIN, "description": {"a": 1}, "effectScope": 5}]).tools
+    assert (tool.description, tool.effect_scope) == ("", "")
+    assert read_catalog([{**PLUGIN, "source": 5}, {**PLUGIN, "source": ["plugin"]}]).tools == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (5, "not_an_object"),
+        ({}, "no_name"),
+        ({"name": 5}, "no_name"),
+        ({"name": "x" * 129}, "name_too_long"),
+        ({"name": "a\x00b"}, "name_unprintable"),
+        ({"name": "a\nb"}, "name_unprintable"),
+        ({"name": "a\u202eb"}, "name_unprintable"),
+    ],
+)
+def test_what_can_be_no_action_is_told_with_its_reason(entry: Any, reason: str) -> None:
+    catalog = read_catalog([PLUGIN, entry])
+    assert [tool.name for tool in catalog.tools] == [PLUGIN["name"]]
+    ((name, told),) = catalog.unusable
+    assert (told, name.isprintable()) == (reason, True)
+    longest = {**PLUGIN, "name": "x" * 128}
+    assert read_catalog([longest]).unusable == ()
 
 
 # --- the bridge ---
@@ -314,7 +346,7 @@ def answering(*messages: dict[str, Any], sse: bool = False) -> tuple[HttpEndpoin
 
 async def test_a_session_is_opened_once_and_pages_are_followed() -> None:
     endpoint, seen = answering({"result": {"tools": [PLUGIN, 5], "nextCursor": "c"}}, {"result": {"tools": [NATIVE]}})
-    assert await endpoint.list_tools() == [PLUGIN, NATIVE]
+    assert await endpoint.list_tools() == [PLUGIN, 5, NATIVE], "the catalog tells what is no tool"
     assert [message["method"] for message in seen] == [
         "initialize",
         "notifications/initialized",
@@ -337,6 +369,106 @@ async def test_a_repeated_cursor_or_too_many_pages_end_the_list() -> None:
     endpoint, _ = answering(*[{"result": {"nextCursor": str(n)}} for n in range(LIST_PAGES_MAX + 1)])
     with pytest.raises(EndpointLost):
         await endpoint.list_tools()
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        ({"tools": 5}, "no list"),
+        ({"tools": {"a": 1}}, "no list"),
+        ({"tools": "abc"}, "no list"),
+        ({"tools": [], "nextCursor": [1]}, "no text"),
+        ({"tools": [], "nextCursor": 5}, "no text"),
+    ],
+)
+async def test_a_list_that_is_none_is_a_failed_look(result: dict[str, Any], words: str) -> None:
+    endpoint, _ = answering({"result": result}, {"result": result})
+    found = await Bridge(endpoint, ManualClock()).refresh(version())
+    assert not found.is_connected
+    assert words in found.error
+
+
+async def test_all_pages_of_a_list_have_one_allowance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernel.extension.http_endpoint.ANSWER_BYTES_MAX", 400)
+    page = {"result": {"tools": ["x" * 150]}}
+    endpoint, _ = answering({"result": {"tools": ["x" * 150], "nextCursor": "a"}}, page)
+    assert len(await endpoint.list_tools()) == 2
+    endpoint, _ = answering({"result": {"tools": ["x" * 150], "nextCursor": "a"}}, {"result": {"tools": ["x" * 250]}})
+    with pytest.raises(EndpointLost, match="longer than"):
+        await endpoint.list_tools()
+
+
+class Silent(httpx.AsyncByteStream):
+    """An answer that begins and never ends: a byte every ``apart_s``."""
+
+    def __init__(self, apart_s: float) -> None:
+        self.apart_s = apart_s
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            await trio.sleep(self.apart_s)
+            yield b" "
+
+
+def dripping(method: str) -> HttpEndpoint:
+    def respond(request: httpx.Request) -> httpx.Response:
+        message = json.loads(request.content)
+        if message["method"] == method:
+            return httpx.Response(200, stream=Silent(10.0))
+        return httpx.Response(200, json={"id": message.get("id"), "result": {"tools": []}})
+
+    return HttpEndpoint("http://h", transport=httpx.MockTransport(respond))
+
+
+async def test_an_endpoint_that_drips_is_given_up(autojump_clock: trio.testing.MockClock) -> None:
+    began = trio.current_time()
+    found = await Bridge(dripping("tools/list"), ManualClock()).refresh(version())
+    assert not found.is_connected
+    assert trio.current_time() - began == pytest.approx(2 * LIST_S_MAX)
+    began = trio.current_time()
+    with pytest.raises(ToolError) as caught:
+        await Bridge(dripping("tools/call"), ManualClock()).call("x", {})
+    assert caught.value.code == "outcome_unknown"
+    assert trio.current_time() - began == pytest.approx(ENDPOINT_REQUEST_S_MAX)
+
+
+async def test_a_session_that_is_being_opened_serves_whoever_comes_meanwhile() -> None:
+    endpoint, seen = answering({"result": {}}, {"result": {}})
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(endpoint.call_tool, "x", {})
+    assert [message["session"] for message in seen] == [None, "s1", "s1", "s1"]
+
+
+async def test_a_refusal_of_the_endpoint_is_told_in_its_own_words() -> None:
+    endpoint, _ = answering({"error": {"code": -32602, "message": "unknown tool x"}})
+    with pytest.raises(ToolError) as caught:
+        await Bridge(endpoint, ManualClock()).call("x", {})
+    assert caught.value.code == "api_error"
+    assert "unknown tool x" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ([5, None, {"type": "text", "text": "x"}], [{"type": "text", "text": "x"}]),
+        ([{"type": "text", "text": 5}], [{"type": "text", "text": 5}]),
+        ([], []),
+        ("x", []),
+        (None, []),
+    ],
+)
+async def test_a_tool_that_has_run_is_answered_whatever_it_gave(content: Any, shown: Any) -> None:
+    async with open_world(version()) as world:
+        endpoint = FakeEndpoint([PLUGIN])
+        await bridged(world, endpoint).refresh(world.host)
+
+        async def give(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+            return {"content": content, "structuredContent": [1]}
+
+        endpoint.call_tool = give  # type: ignore[method-assign]
+        result = await world.call("extension", action="plugin__echo__say")
+        assert (result.content, result.is_error) == (shown, False)
 
 
 @pytest.mark.parametrize(
@@ -365,6 +497,8 @@ async def test_only_a_refusal_is_certain_and_any_failure_drops_the_session(
         (httpx.ConnectError("x"), False),
         (httpx.ReadError("x"), True),
         (httpx.Response(401), False),
+        (httpx.Response(302, headers={"Location": "http://elsewhere/"}), False),
+        (httpx.Response(404), False),
         (httpx.Response(502), True),
         (httpx.Response(200, text="<html>"), True),
     ],
