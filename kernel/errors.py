@@ -216,6 +216,12 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
         "The note kernel does not answer: check that it runs, then try again.",
     ),
     (
+        "host_unauthorized",
+        "api_error",
+        False,
+        "The note kernel refuses the credential: give its API token (SISYPHUS_HOST_TOKEN), then call again.",
+    ),
+    (
         "host_malformed",
         "api_error",
         False,

@@ -36,7 +36,7 @@ def read_envelope(path: str, status: int, body: bytes, *, is_write: bool) -> Any
         answer = read_json(body)
     except ValueError:
         answer = None
-    if not isinstance(answer, dict) or not isinstance(answer.get("code"), int):
+    if not isinstance(answer, dict) or type(answer.get("code")) is not int:
         raise HostHttpError(
             status, f"Invalid SiYuan API response from {path}: {quoted(body)}", path=path, is_ambiguous=is_write
         )

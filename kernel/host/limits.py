@@ -6,7 +6,8 @@ from typing import Final
 
 # A read is sent once and, on a transient failure, again after each of these waits (sisyphus-core, host adapter).
 READ_RETRY_WAITS_S: Final = (0.3, 0.6, 0.9)
-# One request to a remote kernel. Exports and snapshots are slow; callers with less patience use a deadline.
+# One request to a remote kernel, from its first byte to the last of its answer, however slowly that comes. Exports and
+# snapshots are slow; callers with less patience use a deadline.
 REMOTE_REQUEST_S_MAX: Final = 120.0
 REMOTE_CONNECT_S_MAX: Final = 5.0
 # What a multipart form may hold beside its file: names, paths, boundaries (R166).

@@ -19,6 +19,7 @@ from kernel.host.limits import (
     STREAM_CHUNK_BYTES,
 )
 from kernel.host.retries import retry_terms
+from kernel.host.streams import closing_stream
 
 _Result = TypeVar("_Result")
 _GET_FILE = "/api/file/getFile"
@@ -100,8 +101,9 @@ class RemoteHost:
                     raise HostHttpError(
                         response.status_code, f"HTTP error: {response.status_code} {quoted(body)}", path=path
                     )
-                async for chunk in response.aiter_bytes(STREAM_CHUNK_BYTES):
-                    yield chunk
+                async with closing_stream(response.aiter_bytes(STREAM_CHUNK_BYTES)) as chunks:
+                    async for chunk in chunks:
+                        yield chunk
         except httpx.HTTPError as error:
             raise HostUnavailable(f"The download of {path} broke off: {_named(error)}", path=path) from error
 
@@ -110,7 +112,9 @@ class RemoteHost:
 
     async def _send(self, method: str, path: str, writes: bool, **options: Any) -> httpx.Response:
         try:
-            return await self._client.request(method, path, **options)
+            # The client's own bound is between two pieces of an answer: one that drips would never meet it.
+            with trio.fail_after(REMOTE_REQUEST_S_MAX):
+                return await self._client.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             # Nothing was sent, so even a write is certain not to have happened.
             raise HostUnavailable(f"The note kernel cannot be reached: {_named(error)}", path=path) from error
@@ -118,6 +122,9 @@ class RemoteHost:
             raise HostUnavailable(
                 f"The note kernel did not answer: {_named(error)}", path=path, is_ambiguous=writes
             ) from error
+        except trio.TooSlowError as error:
+            words = f"The note kernel gave no whole answer within {REMOTE_REQUEST_S_MAX:g} s"
+            raise HostUnavailable(words, path=path, is_ambiguous=writes) from error
 
     async def _retried(self, once: Callable[[], Awaitable[_Result]]) -> _Result:
         terms = retry_terms.get()

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 
 import httpx
 import pytest
+import trio
+import trio.testing
 
 from kernel.clock import ManualClock
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
-from kernel.host.limits import FORM_BYTES_EXTRA
+from kernel.host.limits import FORM_BYTES_EXTRA, REMOTE_REQUEST_S_MAX
 from kernel.host.remote import RemoteHost
 from kernel.host.retries import retry_terms
 from kernel.host.scoped import ScopedHost
@@ -67,6 +69,34 @@ async def test_a_reset_is_tried_again_for_a_read_and_ambiguous_for_a_write() -> 
     with pytest.raises(HostUnavailable) as caught:
         await host.call(WRITE)
     assert (len(seen), caught.value.is_ambiguous) == (5, True)
+
+
+class Dripping(httpx.AsyncByteStream):
+    """An answer of which a byte comes every ten seconds, for ever."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            await trio.sleep(10)
+            yield b" "
+
+
+async def test_an_answer_that_drips_is_no_answer(autojump_clock: trio.testing.MockClock) -> None:
+    host, seen = host_of(lambda _: httpx.Response(200, stream=Dripping()))
+    began = trio.current_time()
+    with pytest.raises(HostUnavailable) as caught:
+        await host.call(WRITE)
+    assert caught.value.is_ambiguous
+    assert trio.current_time() - began == pytest.approx(REMOTE_REQUEST_S_MAX)
+    with pytest.raises(HostUnavailable) as caught:
+        await host.read_file("/data/x")
+    assert (caught.value.is_ambiguous, len(seen)) == (False, 5)
+
+
+@pytest.mark.parametrize("code", [False, "0", 0.0, None])
+async def test_a_code_that_is_no_whole_number_is_no_code(code: object) -> None:
+    host, _ = host_of(lambda _: httpx.Response(200, json={"code": code, "data": {}}))
+    with pytest.raises(HostHttpError):
+        await host.call(READ)
 
 
 async def test_a_write_that_never_left_is_not_ambiguous() -> None:

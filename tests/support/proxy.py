@@ -20,7 +20,8 @@ class Line:
     """``misbehave(path, act, …)`` says what the next requests for a path get; then all goes through again.
 
     Acts: ``reset`` (nothing passes), ``swallow`` (passes, the answer is lost), ``html``, ``refuse`` (200 with code -1),
-    ``hold`` (passes once ``release`` is called), ``vanish`` (passes and is answered, then nobody is there any more).
+    ``forbid`` (401), ``busy`` (429), ``hold`` (passes once ``release`` is called), ``vanish`` (passes and is answered,
+    then nobody is there any more).
     """
 
     def __init__(self, upstream: str, http: httpx.AsyncClient) -> None:
@@ -77,10 +78,10 @@ class Line:
             "application/json",
             json.dumps({"code": -1, "msg": "refused by the host", "data": None}).encode(),
         )
-        status = 200
+        status = {"forbid": 401, "busy": 429}.get(act, 200)
         if act == "html":
             kind, content = "text/html", HTML
-        elif act != "refuse":
+        elif act not in ("refuse", "forbid", "busy"):
             headers = {k.decode(): v.decode() for k, v in request.headers if k not in (b"host", b"connection")}
             answer = await self._http.request(
                 request.method.decode(), self.upstream + target, headers=headers, content=body

@@ -307,6 +307,7 @@ IN_FILES: dict[str, str] = {
     "invalid_path": "tests/tools/test_notes.py",
     "ambiguous_path": "tests/tools/test_notes.py",
     "host_malformed": "tests/wire/test_remote_host.py",
+    "host_unauthorized": "tests/wire/test_remote_host.py",
     "upload_source_expired": "tests/cases/test_uploads.py",
     "upload_capacity": "tests/uploads/test_routes.py",
     "kernel_local_file_unavailable": "tests/wire/test_transfers.py",

@@ -135,6 +135,23 @@ async def test_a_page_in_the_place_of_an_answer_is_no_answer(tmp_path: Path) -> 
         assert world.line.count(UPDATE) == 1
 
 
+async def test_a_host_that_refuses_the_token_or_is_busy_says_so(tmp_path: Path) -> None:
+    async with remote(tmp_path) as world:
+        world.line.misbehave(KRAMDOWN, "forbid")
+        answer = await read(world)
+        assert code_of(answer) == "host_unauthorized"
+        assert "SISYPHUS_HOST_TOKEN" in answer["structuredContent"]["error"]["nextStep"]
+        await world.settings(kernelOptions={"readRetries": 1})
+        world.line.misbehave(KRAMDOWN, "busy", "busy")
+        answer = await read(world)
+        assert (code_of(answer), answer["structuredContent"]["error"]["safeToRetry"]) == ("host_unavailable", True)
+        arguments = await world.prepared("New text")
+        world.line.misbehave(UPDATE, "busy")
+        answer = await world.client.tool("block", "update", **arguments)
+        assert answer["structuredContent"]["writeAttempted"] is False, "refused before it was begun"
+        assert await world.notes.text("P1") == "Alpha text"
+
+
 async def test_the_hosts_refusal_is_certain_and_told_in_its_words(tmp_path: Path) -> None:
     async with remote(tmp_path) as world:
         world.line.misbehave(KRAMDOWN, "refuse")
