@@ -173,9 +173,8 @@ class _Drawing:
     def _finish(self, at_us: float, ticket: Any, facts: dict[str, Any]) -> None:
         self._count(at_us, -1)
         if ticket in self._slots.of_ticket:
-            began = self._began.get(("slot", ticket))
-            if began is not None:
-                began[3]["state"] = facts.get("state")
+            # A ticket in a slot has a run that is being drawn: both begin and end together.
+            self._began[("slot", ticket)][3]["state"] = facts.get("state")
         else:
             self._async("e", at_us, ticket, _WAITING_TRACK, f"{self._name(ticket)} waits")
 

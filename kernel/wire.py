@@ -6,7 +6,7 @@ only see these shapes. Does no I/O itself.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeVar
@@ -72,8 +72,8 @@ class Exchange(Protocol):
     @property
     def request(self) -> Request: ...
 
-    def chunks(self) -> AsyncIterator[bytes]:
-        """The body piece by piece; only on routes that stream (``Route.streams_body``).
+    def chunks(self) -> AsyncGenerator[bytes, None]:
+        """The body piece by piece; only on routes that stream (``Route.streams_body``). Who stops early closes it.
 
         Raises:
             BodyTooLarge: the route's bound is passed.

@@ -79,7 +79,7 @@ def _traced(handler: Callable[[Exchange], Any], trace: Trace, numbers: Iterator[
             trace.record("answer", exchange=number, error=type(error).__name__)
             raise
         if isinstance(answer, StreamResponse):
-            return StreamResponse(answer.status, answer.headers, _produced(answer.produce, trace, number))
+            return StreamResponse(answer.status, answer.headers, _produced(answer, trace, number))
         if isinstance(answer, Response):
             trace.record("answer", exchange=number, status=answer.status, bytes=len(answer.body))
         return answer
@@ -97,13 +97,14 @@ def _rpc_facts(body: bytes) -> dict[str, Any]:
     return {"rpc": message["method"], "rpcId": _plain(message.get("id"))}
 
 
-def _produced(produce: Callable[[StreamWriter], Any], trace: Trace, number: int) -> Callable[[StreamWriter], Any]:
+def _produced(answer: StreamResponse, trace: Trace, number: int) -> Callable[[StreamWriter], Any]:
     async def traced(writer: StreamWriter) -> None:
         counting = _Counting(writer)
         try:
-            await produce(counting)
+            await answer.produce(counting)
         finally:
-            trace.record("answer", exchange=number, status=200, pieces=counting.pieces, bytes=counting.size_bytes)
+            sent = {"pieces": counting.pieces, "bytes": counting.size_bytes}
+            trace.record("answer", exchange=number, status=answer.status, **sent)
 
     return traced
 

@@ -199,7 +199,8 @@ def events_of(text: str) -> list[str]:
     """The data of each whole event of a stream: lines end in CR LF, LF or CR; an event that is cut off is none."""
     events: list[str] = []
     data: list[str] = []
-    for line in _LINE_END.split(text):
+    # Behind the last line end stands what was cut off, or nothing.
+    for line in _LINE_END.split(text)[:-1]:
         if not line:
             if data:
                 events.append("\n".join(data))

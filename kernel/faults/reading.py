@@ -128,15 +128,17 @@ def _json_spans(text: str, rules: Any) -> list[tuple[int, int]]:
     if not isinstance(rules, list):
         return []
     decoder = json.JSONDecoder()
-    for start in _ARRAY_START.finditer(text):
-        # The array of rules is the one that reads as it: others may stand before it (serve, texts with a bracket).
-        try:
-            found, _ = decoder.raw_decode(text, start.start())
-        except json.JSONDecodeError:
-            continue
-        if found == rules:
-            return _item_spans(decoder, text, start.end())
-    return []
+    # The array of rules is the one that reads as it: others may stand before it (serve, texts with a bracket).
+    start = next(start for start in _ARRAY_START.finditer(text) if _array_at(decoder, text, start.start()) == rules)
+    return _item_spans(decoder, text, start.end())
+
+
+def _array_at(decoder: json.JSONDecoder, text: str, position: int) -> Any:
+    """The array that begins there; None where none does, only a bracket in a text."""
+    try:
+        return decoder.raw_decode(text, position)[0]
+    except json.JSONDecodeError:
+        return None
 
 
 def _item_spans(decoder: json.JSONDecoder, text: str, position: int) -> list[tuple[int, int]]:

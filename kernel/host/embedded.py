@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -45,11 +44,7 @@ class EmbeddedHost:
         return self._turns.number, self._kernel.workspace.files.changes
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        answer = await self._dispatch(path, dict(arguments or {}))
-        if isinstance(answer, Envelope):
-            return unwrap(path, answer.code, answer.msg, answer.data)
-        # The embedded kernel answers for certain: a raw answer is its own, never a proxy's.
-        return read_envelope(path, answer.status, answer.body, is_write=False)
+        return self._data(path, await self._dispatch(path, dict(arguments or {})))
 
     async def read_file(self, path: str) -> bytes | None:
         files = self._kernel.workspace.files
@@ -62,16 +57,13 @@ class EmbeddedHost:
             pass  # the endpoint has the words for it
         answer = await self._dispatch(_GET_FILE, {"path": path})
         if isinstance(answer, Envelope):
-            if answer.code == 404:
-                return None
-            unwrap(_GET_FILE, answer.code, answer.msg, answer.data)
-            return json.dumps(answer.data).encode()
+            # Only a refusal comes in one: a file is raw bytes, also where it is missing.
+            raise HostApiError(answer.code, answer.msg, path=_GET_FILE, data=answer.data)
         return read_file_answer(_GET_FILE, answer.status, await body_of(answer))
 
     async def write_file(self, path: str, content: bytes) -> None:
         form = Form({"path": path, "isDir": "false"}, [FormFile("file", path.rsplit("/", 1)[-1], content)])
-        answer = await self._dispatch(_PUT_FILE, {}, form)
-        self._data(_PUT_FILE, answer)
+        self._data(_PUT_FILE, await self._dispatch(_PUT_FILE, {}, form))
 
     async def keep_records(self, records: Sequence[Record]) -> None:
         inner = [replace(record, path=inside(record.path)) for record in records]
@@ -82,8 +74,8 @@ class EmbeddedHost:
 
     async def upload_asset(self, directory: str, name: str, content: bytes) -> dict[str, Any]:
         form = Form({"assetsDirPath": directory}, [FormFile("file[]", name, content)])
-        data = self._data(_UPLOAD, await self._dispatch(_UPLOAD, {}, form))
-        return data if isinstance(data, dict) else {}
+        uploaded: dict[str, Any] = self._data(_UPLOAD, await self._dispatch(_UPLOAD, {}, form))
+        return uploaded
 
     async def fetch_static(self, path: str) -> bytes | None:
         return await self.read_file(_workspace_path(path))
@@ -108,6 +100,7 @@ class EmbeddedHost:
     def _data(path: str, answer: ApiAnswer) -> Any:
         if isinstance(answer, Envelope):
             return unwrap(path, answer.code, answer.msg, answer.data)
+        # The embedded kernel answers for certain: a raw answer is its own, never a proxy's.
         return read_envelope(path, answer.status, answer.body, is_write=False)
 
 

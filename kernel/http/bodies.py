@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from math import inf
 from typing import Protocol
 
@@ -82,7 +82,7 @@ class BodyReader:
             piece = await self._next_piece()
         return b"".join(pieces)
 
-    async def pieces(self, bytes_max: int) -> AsyncIterator[bytes]:
+    async def pieces(self, bytes_max: int) -> AsyncGenerator[bytes, None]:
         """The body piece by piece, counted as it comes. Raises BodyTooLarge, ClientGone."""
         self.check(bytes_max)
         while piece := await self._next_piece():

@@ -8,7 +8,7 @@ late ones by cancelling their scope. While a handler runs there is no deadline h
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 from http import HTTPStatus
 from math import inf
@@ -414,7 +414,7 @@ class ServerExchange:
         self._watch = watch
         self._body_bytes_max = body_bytes_max
 
-    def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncGenerator[bytes, None]:
         return self._body.pieces(self._body_bytes_max)
 
     def watch_disconnect(self, gone: Callable[[], None]) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ Used by ``kernel.http.connection`` when a plan is in force, and only then.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Final
@@ -115,7 +115,7 @@ class SecondDelivery:
     def __init__(self, request: Request) -> None:
         self.request = request
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         raise ClientGone("a streamed body is delivered once")
         yield b""
 

@@ -7,8 +7,8 @@ get a turn after every 64 KiB (R174-R176).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any, Final
 
 import msgspec
@@ -114,7 +114,7 @@ class Uploads:
         if _declared_bytes(exchange) > limits.FILE_BYTES_MAX:
             raise UploadTooLarge
         content, hasher = bytearray(), hashlib.sha256()
-        async with _pieces(exchange) as pieces:
+        async with aclosing(exchange.chunks()) as pieces:
             async for piece in pieces:
                 if len(content) + len(piece) > limits.FILE_BYTES_MAX:
                     raise UploadTooLarge
@@ -124,7 +124,7 @@ class Uploads:
 
     async def _read_json(self, exchange: Exchange) -> tuple[str, bytes]:
         body = bytearray()
-        async with _pieces(exchange) as pieces:
+        async with aclosing(exchange.chunks()) as pieces:
             async for piece in pieces:
                 body += piece
         if len(body) <= _PARSE_INLINE_BYTES_MAX:
@@ -134,17 +134,6 @@ class Uploads:
     def _receipt(self, item: Staged, expires_at: float) -> Response:
         left_ms = round((expires_at - self._clock.now()) * 1000)
         return _answer(200, item.receipt(self._clock.wall_ms() + left_ms))
-
-
-@asynccontextmanager
-async def _pieces(exchange: Exchange) -> AsyncIterator[AsyncIterator[bytes]]:
-    """The body's pieces; a reader that stops in the middle leaves nothing half-read behind."""
-    chunks = exchange.chunks()
-    try:
-        yield chunks
-    finally:
-        if isinstance(chunks, AsyncGenerator):
-            await chunks.aclose()
 
 
 async def _hashed(content: bytes) -> str:

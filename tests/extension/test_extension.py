@@ -18,6 +18,7 @@ from kernel.extension.catalog import read_catalog, registered_name, schema_bytes
 from kernel.extension.http_endpoint import HttpEndpoint
 from kernel.extension.limits import ENDPOINT_REQUEST_S_MAX, LIST_PAGES_MAX, LIST_S_MAX
 from kernel.extension.package_check import validate_package
+from kernel.host.base import HostUnavailable
 from tests.tools.fakes import CALLER, FakeHost, World, open_world
 
 OBJECT = {"type": "object"}
@@ -30,6 +31,10 @@ class FakeEndpoint:
         self.tools, self.losses, self.was_sent = tools, losses, was_sent
         self.lists = 0
         self.called: list[tuple[str, dict[str, Any]]] = []
+        self.is_closed = False
+
+    async def aclose(self) -> None:
+        self.is_closed = True
 
     async def list_tools(self) -> list[dict[str, Any]]:
         self.lists += 1
@@ -177,6 +182,27 @@ async def test_a_lost_call_is_sent_once_and_is_unknown_only_if_it_left(was_sent:
     assert (caught.value.code, len(endpoint.called)) == (code, 1)
 
 
+async def test_a_host_that_does_not_tell_its_version_is_not_asked_for_tools() -> None:
+    endpoint = FakeEndpoint([PLUGIN])
+    host = FakeHost({"/api/system/version": HostUnavailable("gone")})
+    found = await Bridge(endpoint, ManualClock()).refresh(host)
+    assert (endpoint.lists, found.is_connected, found.error) == (0, False, "gone")
+
+
+async def test_the_first_discovery_waits_until_it_is_wanted_and_the_endpoint_is_closed_at_the_end() -> None:
+    endpoint = FakeEndpoint([PLUGIN])
+    bridge = Bridge(endpoint, ManualClock())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(bridge.run, version())
+        await trio.testing.wait_all_tasks_blocked()
+        assert (endpoint.lists, endpoint.is_closed) == (0, False)
+        bridge.want()
+        await trio.testing.wait_all_tasks_blocked()
+        assert (endpoint.lists, bridge.discovery.is_connected) == (1, True)
+        nursery.cancel_scope.cancel()
+    assert endpoint.is_closed
+
+
 # --- the tool ---
 
 
@@ -304,6 +330,12 @@ def test_each_fault_of_a_package_is_named(changes: dict[str, Any], part: str) ->
     assert any(part in problem for problem in problems(**changes))
 
 
+@pytest.mark.parametrize("listed", ["darwin", "all"])
+def test_a_package_for_this_backend_or_for_all_has_no_problem(listed: str) -> None:
+    supported = {"backends": [listed], "frontends": ["desktop"], "kernels": [listed]}
+    assert problems(runtime={"backend": "darwin", "frontend": "desktop"}, **supported) == []
+
+
 def test_a_theme_with_modes_and_its_style_is_fine() -> None:
     assert problems("theme", {"theme.css": ""}, modes=["dark"]) == []
     assert problems("icon", {}) == []
@@ -360,6 +392,36 @@ async def test_a_session_is_opened_once_and_pages_are_followed() -> None:
 async def test_an_answer_may_be_an_event_stream() -> None:
     endpoint, _ = answering({"result": {"content": []}}, sse=True)
     assert await endpoint.call_tool("x", {}) == {"content": []}
+
+
+@pytest.mark.parametrize(
+    ("stream", "result"),
+    [
+        ('data: not json\n\n\ndata: {"id": ID, "result": {"a": 1}}\n\n', {"a": 1}),
+        ('data: {"id": "other", "result": {"a": 0}}\r\n\r\ndata: {"id": ID,\rdata: "result": {"a": 2}}\r\r', {"a": 2}),
+        ('event: message\nid: 7\ndata:{"id": ID, "result": {"a": 3}}\n\ndata: [1]\n\n', {"a": 3}),
+        ('data: {"id": ID, "result": {"a": 4}}\n', None),
+        ("", None),
+    ],
+)
+async def test_of_a_stream_only_the_whole_message_with_our_id_counts(stream: str, result: Any) -> None:
+    def respond(request: httpx.Request) -> httpx.Response:
+        message = json.loads(request.content)
+        if message["method"] != "tools/call":
+            return httpx.Response(200, json={"result": {}})
+        text = "\ufeff" + stream.replace("ID", str(message["id"]))
+        return httpx.Response(200, text=text, headers={"content-type": "text/event-stream; charset=utf-8"})
+
+    endpoint = HttpEndpoint("http://h", transport=httpx.MockTransport(respond))
+    if result is not None:
+        assert await endpoint.call_tool("x", {}) == result
+    else:
+        with pytest.raises(EndpointLost, match="the answer holds no result") as caught:
+            await endpoint.call_tool("x", {})
+        assert caught.value.was_sent
+    assert not endpoint.is_closed
+    await endpoint.aclose()
+    assert endpoint.is_closed
 
 
 async def test_a_repeated_cursor_or_too_many_pages_end_the_list() -> None:

@@ -184,3 +184,10 @@ def test_a_wrong_toml_plan_is_told_its_line(old: str, new: str, line: int, reaso
     with pytest.raises(PlanInvalid, match=reason) as caught:
         read_document(TOML.replace(old, new), "toml")
     assert caught.value.line == line
+
+
+def test_a_rule_that_does_not_even_equal_itself_is_found_all_the_same() -> None:
+    """NaN is JSON to Python's reader."""
+    with pytest.raises(PlanInvalid, match="seconds") as caught:
+        read_plan('{"rules":\n\n [{"point": "write.commit.begun", "do": "delay", "seconds": NaN}]}')
+    assert caught.value.line == 3

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import trio
 import trio.testing
 
 from kernel.faults.calls import CallFacts, current_call
-from kernel.faults.plan import FaultPlan, Rule
-from kernel.faults.trigger import NO_FAULTS, AnswerDropped, FaultInjected, Trigger
+from kernel.faults.plan import FaultPlan, PlanInvalid, Rule
+from kernel.faults.trigger import NO_FAULTS, AnswerDropped, ConnectionCut, DiskRefused, FaultInjected, Trigger, deeds
+from kernel.trace import Trace
 
 POINT = "write.commit.begun"
 
@@ -104,3 +107,75 @@ async def test_rules_are_narrowed_to_the_running_call() -> None:
             await trigger.visit(POINT)
     finally:
         current_call.reset(token)
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [("disk_full", "database or disk is full"), ("read_only", "attempt to write a readonly database")],
+)
+async def test_a_disk_refuses_in_the_words_of_the_real_one(deed: Any, words: str) -> None:
+    with pytest.raises(DiskRefused) as caught:
+        await trigger_of(Rule("ledger.begin.before", deed)).visit("ledger.begin.before")
+    assert (caught.value.message, str(caught.value)) == (words, words)
+
+
+@pytest.mark.parametrize("how", ["rst", "fin"])
+async def test_a_cut_connection_is_a_lost_answer_that_knows_how_it_ends(how: Any) -> None:
+    with pytest.raises(ConnectionCut, match=how) as caught:
+        await trigger_of(Rule("http.answering", "cut", how=how)).visit("http.answering")
+    assert caught.value.how == how
+    assert isinstance(caught.value, AnswerDropped)
+
+
+async def test_points_of_a_write_are_told_even_where_no_plan_is_in_force() -> None:
+    trace = Trace(lambda: 0.0)
+    trigger = Trigger(trace=trace)
+    for point in (POINT, "ledger.begin.before", "host.before:/api/block/updateBlock"):
+        await trigger.visit(point)
+    assert [event.facts["point"] for event in trace.events()] == [POINT, "ledger.begin.before"]
+
+
+async def test_a_deed_of_the_running_kernel_is_no_call_and_no_other_rule_strikes_it() -> None:
+    heard: list[tuple[str, CallFacts]] = []
+
+    async def clock(rule: Rule, facts: CallFacts) -> None:
+        heard.append((rule.do, facts))
+        assert current_call.get() == CallFacts()
+
+    rule = Rule(POINT, "clock", seconds=5)
+    trigger = trigger_of(rule)
+    with pytest.raises(PlanInvalid, match="'clock' cannot be done here"):
+        trigger.check([rule])
+    trigger.world["clock"] = clock
+    trigger.check([rule])
+    facts = CallFacts("block", "update", session="s")
+    token = current_call.set(facts)
+    try:
+        await trigger.visit(POINT)
+        assert current_call.get() is facts
+    finally:
+        current_call.reset(token)
+    assert heard == [("clock", facts)]
+
+
+async def test_what_only_the_visited_place_can_do_is_left_to_it() -> None:
+    point = "host.before:/api/block/updateBlock"
+    trigger = trigger_of(Rule(point, "duplicate"), Rule(point, "duplicate", name="again"))
+    left = await trigger.visit(point)
+    assert [rule.name for rule in left] == ["", "again"]
+    assert deeds(left)["duplicate"].name == "again"
+    assert await trigger.visit(point) == ()
+
+
+async def test_whoever_waits_for_a_strike_goes_on_when_enough_have_struck() -> None:
+    trigger = trigger_of(Rule(POINT, "drop", name="d", times=3))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trigger.wait_struck, "d", 2)
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(2):
+            assert len(nursery.child_tasks) == 1
+            with pytest.raises(AnswerDropped):
+                await trigger.visit(POINT)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(nursery.child_tasks) == 0
+    await trigger.wait_struck("none", 0)

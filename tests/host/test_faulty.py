@@ -6,11 +6,16 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
+import trio
+import trio.testing
 
 from kernel.faults.plan import FaultPlan, Rule
 from kernel.faults.trigger import Trigger
 from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
 from kernel.host.faulty import FaultyHost
+from kernel.host.records import keep_records
+from kernel.trace import Trace
+from kernel.workspace.records import Record
 
 READ = "/api/block/getBlockKramdown"
 WRITE = "/api/block/updateBlock"
@@ -142,3 +147,83 @@ async def test_a_stream_fails_before_its_first_piece_or_after_its_last() -> None
     with pytest.raises(HostUnavailable):
         await drained(host)
     assert inner.reached == ["stream_static"]
+
+
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [("disk_full", "database or disk is full"), ("read_only", "attempt to write a readonly database")],
+)
+async def test_a_full_disk_is_told_as_the_kernel_tells_it(deed: Any, words: str) -> None:
+    error = await failure_of(
+        FaultyHost(Recording(), Trigger(FaultPlan.of([Rule(f"host.before:{WRITE}", deed)]))), WRITE
+    )
+    assert isinstance(error, HostApiError)
+    assert (error.api_code, error.message, error.is_ambiguous) == (-1, f"write failed: {words}", False)
+
+
+async def test_a_duplicated_write_reaches_the_host_twice_and_answers_once() -> None:
+    inner = Recording()
+    host = FaultyHost(inner, Trigger(FaultPlan.of([Rule(f"host.before:{WRITE}", "duplicate")])))
+    assert await host.call(WRITE, {"id": "x"}) == {"given": {"id": "x"}}
+    assert inner.reached == [WRITE, WRITE]
+    await host.call(WRITE)
+    assert inner.reached == [WRITE] * 3
+
+
+async def test_shuffled_attributes_differ_from_answer_to_answer_and_never_in_what_they_say() -> None:
+    plan = FaultPlan.of([Rule(f"host.after:{READ}", "shuffle_attributes", seed=1, times=None)])
+    kramdown = "text\n{: " + " ".join(f'k{number}="{number}"' for number in range(9)) + "}"
+    host = FaultyHost(Recording(), Trigger(plan))
+    answers = [(await host.call(READ, {"kramdown": kramdown}))["given"]["kramdown"] for _ in range(4)]
+    assert len(set(answers)) > 1
+    assert {tuple(sorted(answer)) for answer in answers} == {tuple(sorted(kramdown))}
+
+
+class Near(Recording):
+    """A host that is this process."""
+
+    is_quiet = True
+
+    def moment(self) -> object | None:
+        return "now"
+
+
+async def test_a_plan_in_force_makes_a_near_host_far() -> None:
+    """Each look at a file is a host call that a rule may strike: nothing is remembered from one to the next."""
+    trigger = Trigger()
+    host = FaultyHost(Near(), trigger)
+    assert (host.is_quiet, host.moment()) == (True, "now")
+    trigger.plan.add(Rule(f"host.before:{WRITE}", "fail"))
+    assert (host.is_quiet, host.moment()) == (False, None)
+    far = FaultyHost(Recording(), Trigger())
+    assert (far.is_quiet, far.moment()) == (False, None)
+
+
+async def test_the_trace_tells_each_call_and_how_it_ended(autojump_clock: trio.testing.MockClock) -> None:
+    trace = Trace(lambda: 0.0)
+    plan = FaultPlan.of(
+        [
+            Rule(f"host.before:{READ}", "fail", nth=2, message="no"),
+            Rule("host.before:/api/file/getFile", "delay", seconds=9),
+        ]
+    )
+    host = FaultyHost(Recording(), Trigger(plan, trace=trace))
+    await host.call(READ)
+    await failure_of(host, READ)
+    with trio.move_on_after(1):
+        await host.read_file("/data/x")
+    await keep_records(host, [Record("/data/r", b"1")])
+    calls = [event.facts for event in trace.events() if event.kind == "host_call"]
+    answers = [event.facts for event in trace.events() if event.kind == "host_answer"]
+    assert [(call["call"], call["path"]) for call in calls] == [
+        (1, READ),
+        (2, READ),
+        (3, "/api/file/getFile"),
+        (4, "/api/file/putFile"),
+    ]
+    assert [(answer["call"], answer["outcome"]) for answer in answers] == [
+        (1, "ok"),
+        (2, "HostApiError: no"),
+        (3, "cancelled"),
+        (4, "ok"),
+    ]

@@ -15,6 +15,7 @@ from kernel.tools.plugin_files import PluginFiles
 from kernel.workspace.file_backends import MemoryBackend
 from kernel.workspace.records import Record
 from tests.siyuan.kernel_in_memory import MemoryKernel
+from tests.tools.fakes import FakeHost
 
 
 async def test_the_embedded_host_keeps_records_and_reads_them_back() -> None:
@@ -24,6 +25,30 @@ async def test_the_embedded_host_keeps_records_and_reads_them_back() -> None:
     await keep_records(host, [Record("/data/storage/petal/x/b", b"3\n", 99)])
     assert await host.read_file("/data/storage/petal/x/a") == b"1"
     assert await host.read_file("/data/storage/petal/x/b") == b"2\n3\n"
+
+
+class FarHost(FakeHost):
+    """Files behind a wire: only whole ones can be put."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.put: list[str] = []
+
+    async def write_file(self, path: str, content: bytes) -> None:
+        self.put.append(path)
+        self.files[path] = content
+
+
+async def test_a_far_host_gets_whole_files_and_the_old_one_is_kept_when_it_is_full() -> None:
+    host = FarHost()
+    await keep_records(host, [Record("/data/a", b"1"), Record("/data/a", b"2"), Record("/data/log", b"12345", 10)])
+    await keep_records(host, [Record("/data/log", b"67890", 10)])
+    assert host.files == {"/data/a": b"2", "/data/log": b"1234567890"}
+    await keep_records(host, [Record("/data/log", b"x", 10)])
+    assert host.files == {"/data/a": b"2", "/data/log": b"x", "/data/log.1": b"1234567890"}
+    await keep_records(host, [Record("/data/big", b"longer than ten", 10)])
+    assert host.files["/data/big"] == b"longer than ten"
+    assert host.put == ["/data/a", "/data/a", "/data/log", "/data/log", "/data/log.1", "/data/log", "/data/big"]
 
 
 async def test_a_refusing_disk_is_an_error_of_the_host() -> None:

@@ -107,3 +107,47 @@ def test_host_calls_lie_in_their_slot_and_what_has_not_ended_is_marked() -> None
     assert slices["fs.read #1"]["args"]["open"] is True
     assert any(event["ph"] == "b" and event["name"] == "tools/call fs read" for event in drawn)
     json.dumps(drawn)
+
+
+def test_what_ends_without_having_begun_is_drawn_by_what_is_known() -> None:
+    """A trace may be switched on in the middle of calls, and its oldest events make room."""
+    trace = ticking()
+    trace.record("finished", ticket=3, state="FINISHED")
+    trace.record("slot_released", ticket=3)
+    trace.record("host_answer", call=9, outcome="ok")
+    trace.record("answer", exchange=4, status=200)
+    trace.record("fault", point="write.commit.begun", do="fail", ticket=3)
+    trace.record("started", ticket=5, lane="other")
+    drawn = trace_events(trace.events())["traceEvents"]
+    told = [(event["ph"], event["name"], event["tid"]) for event in drawn if event["ph"] != "M"]
+    assert told == [
+        ("C", "admitted", 0),
+        ("e", "call #3 waits", 90),
+        ("e", "", 91),
+        ("i", "fault write.commit.begun", 90),
+        ("e", "call #5 waits", 90),
+        ("X", "call #5", 50),
+    ]
+    assert [event["args"] for event in drawn if event["ph"] == "C"] == [{"in flight": 0}]
+    assert {"other slot 1", "waiting", "HTTP"} == {
+        event["args"]["name"] for event in drawn if event["name"] == "thread_name"
+    }
+
+
+def test_a_listener_hears_each_event_as_it_happens() -> None:
+    heard: list[str] = []
+    trace = Trace(lambda: 0.5, listener=lambda event: heard.append(event.kind))
+    trace.record("x")
+    trace.is_on = False
+    trace.record("y")
+    assert heard == ["x"]
+    assert (NO_TRACE.count, trace.count) == (0, 1)
+
+
+def test_an_ended_call_carries_its_state() -> None:
+    trace = ticking()
+    trace.record("started", ticket=1, lane="read")
+    trace.record("finished", ticket=1, state="CANCELLED")
+    trace.record("slot_released", ticket=1)
+    (run,) = [event for event in trace_events(trace.events())["traceEvents"] if event["ph"] == "X"]
+    assert (run["tid"], run["args"]) == (10, {"ticket": 1, "state": "CANCELLED"})

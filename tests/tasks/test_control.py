@@ -42,6 +42,16 @@ def reply(tasks: TaskControl, operation: Any, *, now: float = 0, surface: str = 
     return dict(json.loads(msgspec.json.encode(told)))
 
 
+def test_every_id_that_runs_or_is_kept_is_known_whoever_has_it() -> None:
+    tasks = TaskControl()
+    assert tasks.task_ids(now=0) == frozenset()
+    finish(tasks, uuid(1))
+    finish(tasks, uuid(2), owner="you", now=1)
+    assert tasks.begin("me", uuid(3), Ticket(1), now=1)
+    assert tasks.task_ids(now=1) == {uuid(1), uuid(2), uuid(3)}
+    assert tasks.task_ids(now=RESULT_TTL_S) == {uuid(2), uuid(3)}
+
+
 # --- ids and bodies ---
 
 

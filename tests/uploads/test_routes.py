@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -32,7 +32,7 @@ class Body:
         self._hold = hold
         self.read = 0
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         if self._hold is not None:
             await self._hold.wait()
         for piece in self._pieces:
