@@ -33,7 +33,7 @@ class BodyReader:
         self._budget = services.budget
         self._limits = services.limits
         self._head: Head | None = None
-        self._held_bytes = 0
+        self.held_bytes = 0
         self._received_bytes = 0
         self._waited_s = 0.0
         self._must_continue = False
@@ -50,9 +50,9 @@ class BodyReader:
 
     def release(self) -> None:
         """Give the held bytes back to the budget. The handler is done with them."""
-        if self._held_bytes:
-            self._budget.release(self._held_bytes)
-            self._held_bytes = 0
+        if self.held_bytes:
+            self._budget.release(self.held_bytes)
+            self.held_bytes = 0
 
     def check(self, bytes_max: int) -> None:
         """Refuse by the declared length, before one byte is read. Raises BodyTooLarge."""
@@ -60,6 +60,22 @@ class BodyReader:
         if self._head.content_length > bytes_max:
             raise BodyTooLarge(bytes_max)
         self._bytes_max = bytes_max
+
+    def arrived(self, bytes_max: int) -> bytes | None:
+        """The whole body, if it came together with its head; None where ``whole`` has to wait for it, or to refuse it.
+
+        Raises:
+            BodiesFull.
+        """
+        head = self._head
+        assert head is not None, "begin comes first"
+        if head.content_length > bytes_max or self._must_continue:
+            return None
+        body = self._wire.whole_body()
+        if body is not None:
+            self._budget.hold(len(body))
+            self.held_bytes = len(body)
+        return body
 
     async def whole(self, bytes_max: int) -> bytes:
         """The whole body.
@@ -76,8 +92,8 @@ class BodyReader:
             return piece
         pieces = []
         while piece:
-            if self._size_bytes > self._held_bytes:
-                self._hold(self._size_bytes - self._held_bytes)
+            if self._size_bytes > self.held_bytes:
+                self._hold(self._size_bytes - self.held_bytes)
             pieces.append(piece)
             piece = await self._next_piece()
         return b"".join(pieces)
@@ -100,7 +116,7 @@ class BodyReader:
 
     def _hold(self, size_bytes: int) -> None:
         self._budget.hold(size_bytes)
-        self._held_bytes += size_bytes
+        self.held_bytes += size_bytes
 
     async def _next_piece(self) -> bytes:
         if self._must_continue:

@@ -14,6 +14,7 @@ from http import HTTPStatus
 from math import inf
 from typing import Final
 
+import msgspec
 import trio
 
 from kernel.faults.calls import NOBODY, CallFacts, facts_of_request
@@ -143,32 +144,33 @@ class Connection:
     # --- reading ---------------------------------------------------------------------------------------------
     async def _next_head(self) -> Head | None:
         self._has_answered = False
-        wire = self._wire
-        head = wire.next_head()
-        if head is not None:
-            self._pipelined += 1
-            if self._pipelined % PIPELINED_PER_TURN_MAX == 0:
-                # A direct send is no checkpoint: without this a pipelining client would keep the loop to itself.
-                await trio.lowlevel.checkpoint()
-            return head
-        limits = self._services.limits
-        has_begun = wire.buffered_bytes > 0
-        self.deadline = trio.current_time() + (limits.head_s_max if has_begun else limits.idle_s_max)
-        while True:
-            if wire.is_eof:
-                return None
-            wire.feed(await self.receive())
-            head = wire.next_head()
-            if head is not None:
+        wire, services = self._wire, self._services
+        has_begun = False
+        if wire.buffered_bytes:
+            if (head := wire.next_head()) is not None:
+                self._pipelined += 1
+                if self._pipelined % PIPELINED_PER_TURN_MAX == 0:
+                    # A direct send is no checkpoint: without this a pipelining client would keep the loop to itself.
+                    await trio.lowlevel.checkpoint()
+                return head
+            has_begun = wire.buffered_bytes > 0  # an empty line before a request is no beginning of it
+        limits = services.limits
+        self.deadline = services.now() + (limits.head_s_max if has_begun else limits.idle_s_max)
+        while not wire.is_eof:
+            if self._watch.reader is not None:
+                await self._watch.ended()
+            wire.feed(await self._transport.receive())
+            if (head := wire.next_head()) is not None:
                 self.deadline = inf
                 return head
             if not has_begun:
                 has_begun = True
-                self.deadline = trio.current_time() + limits.head_s_max
+                self.deadline = services.now() + limits.head_s_max
+        return None
 
     async def receive(self) -> bytes:
         """The next bytes of the peer, after the watcher has let go of the stream."""
-        if not self._watch.is_free:
+        if self._watch.reader is not None:
             await self._watch.ended()
         if self._awaits_body:
             await self._pass(HTTP_BODY)
@@ -177,13 +179,18 @@ class Connection:
     # --- one exchange ----------------------------------------------------------------------------------------
     async def _exchange(self, head: Head) -> bool:
         """Answer one request. True if the connection can take another."""
-        self._body.begin(head)
+        body = self._body
+        body.begin(head)
         try:
-            plan = self._resolve(head)
+            try:
+                plan = self._services.resolve(head)
+            except Exception:
+                _log.exception("%s %s found no route", head.method, head.path)
+                plan = _FAILED
             answer = await self._run_route(head, plan) if isinstance(plan, Route) else plan
             self._awaits_body = False
-            if isinstance(answer, Response):
-                self._body.release()  # nobody looks at it any more, however long the answer takes to send
+            if body.held_bytes and isinstance(answer, Response):
+                body.release()  # nobody looks at it any more, however long the answer takes to send
             if self._trigger.plan.is_empty or (isinstance(plan, Route) and not plan.has_fault_points):
                 return await self._write(head, answer)
             return await self._write_at_fault_points(head, answer)
@@ -193,14 +200,8 @@ class Connection:
                 await self._linger()
             return False
         finally:
-            self._body.release()
-
-    def _resolve(self, head: Head) -> Route | Answer:
-        try:
-            return self._services.resolve(head)
-        except Exception:
-            _log.exception("%s %s found no route", head.method, head.path)
-            return _FAILED
+            if body.held_bytes:
+                body.release()
 
     async def _run_route(self, head: Head, route: Route) -> Answer:
         try:
@@ -211,7 +212,8 @@ class Connection:
             if route.streams_body:
                 self._body.check(route.body_bytes_max)
             elif head.has_body:
-                body = await self._body.whole(route.body_bytes_max)
+                arrived = self._body.arrived(route.body_bytes_max)
+                body = await self._body.whole(route.body_bytes_max) if arrived is None else arrived
             request = Request(head.method, head.target, head.path, head.query, head.headers, body, self._transport.peer)
             if self._has_points:
                 await self._pass_read(route, request)
@@ -298,11 +300,12 @@ class Connection:
     async def _write(self, head: Head, answer: Answer) -> bool:
         if isinstance(answer, WebSocketResponse):
             return await self._upgrade(head, answer)
-        keeps = not (isinstance(answer, Response) and answer.closes) and not self._services.draining.is_set()
-        if not self._wire.is_body_complete:
+        services, wire = self._services, self._wire
+        keeps = not (isinstance(answer, Response) and answer.closes) and not services.draining.is_set()
+        if not wire.is_body_complete:
             keeps = keeps and await self._body.skip()
-        keeps = keeps and self._wire.keeps_alive
-        wall_s = self._services.clock.wall_ms() // 1000
+        keeps = keeps and wire.keeps_alive
+        wall_s = services.clock.wall_ms() // 1000
         self._has_answered = True
         try:
             if isinstance(answer, StreamResponse):
@@ -320,14 +323,16 @@ class Connection:
         """Send all; the peer must take some of it every ``send_stall_s_max``."""
         if self._is_ruined:
             raise ClientGone
-        # Until it is all out: a send that was cancelled half way leaves nothing that could be continued.
+        # Until it is all out: a send that failed or was cancelled half way leaves nothing that could be continued.
         self._is_ruined = True
-        await self._transport.send(data, self._progressed)
+        sent = self._transport.send_now(data)
+        if sent < len(data):
+            await self._transport.send(memoryview(data)[sent:], self._progressed)
+            self.deadline = inf
         self._is_ruined = False
-        self.deadline = inf
 
     def _progressed(self) -> None:
-        self.deadline = trio.current_time() + self._services.limits.send_stall_s_max
+        self.deadline = self._services.now() + self._services.limits.send_stall_s_max
 
     async def _write_stream(self, head: Head, answer: StreamResponse, wall_s: int, keeps: bool) -> bool:
         length = reply.declared_length(answer.headers)
@@ -403,16 +408,13 @@ class Connection:
                 left_bytes -= len(data)
 
 
-class ServerExchange:
+class ServerExchange(msgspec.Struct, frozen=True, eq=False):
     """One request being answered (``kernel.wire.Exchange``)."""
 
-    __slots__ = ("_body", "_body_bytes_max", "_watch", "request")
-
-    def __init__(self, request: Request, body: BodyReader, watch: DisconnectWatch, body_bytes_max: int) -> None:
-        self.request = request
-        self._body = body
-        self._watch = watch
-        self._body_bytes_max = body_bytes_max
+    request: Request
+    _body: BodyReader
+    _watch: DisconnectWatch
+    _body_bytes_max: int
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         return self._body.pieces(self._body_bytes_max)

@@ -61,10 +61,8 @@ class Head:
     upgrades_to: str  # lower case; empty without an Upgrade header
     is_plain: bool  # only Content-Length frames it, and the connection stays open
     is_cacheable: bool
-
-    @property
-    def has_body(self) -> bool:
-        return self.is_chunked or self.content_length > 0
+    has_body: bool
+    origin: str | None  # the web page that sent it, if one did
 
 
 class HeadCache:
@@ -103,7 +101,7 @@ class Wire:
     def __init__(self, cache: HeadCache) -> None:
         self._cache = cache
         self._buffer = bytearray()
-        self._is_eof = False
+        self.is_eof = False
         self._live: h11.Connection | None = None
         self._left_bytes = 0
         # How much of the buffer is known to hold no end of head: a byte-by-byte sender must not cost a square.
@@ -113,11 +111,7 @@ class Wire:
     @property
     def is_ended(self) -> bool:
         """Whether the peer has closed its side and left nothing behind."""
-        return self._is_eof and not self._buffer
-
-    @property
-    def is_eof(self) -> bool:
-        return self._is_eof
+        return self.is_eof and not self._buffer
 
     @property
     def buffered_bytes(self) -> int:
@@ -130,7 +124,7 @@ class Wire:
     def feed(self, data: bytes) -> None:
         """Take what the peer sent; ``b""`` is its end of file."""
         if not data:
-            self._is_eof = True
+            self.is_eof = True
         if self._live is not None:
             self._live.receive_data(data)
         else:
@@ -162,6 +156,17 @@ class Wire:
         self._left_bytes = head.content_length
         return head
 
+    def whole_body(self) -> bytes | None:
+        """The body of a plain head, if all of it is here; None where it must be had piece by piece."""
+        size_bytes = self._left_bytes
+        buffer = self._buffer
+        if self._live is not None or len(buffer) < size_bytes:
+            return None
+        body = bytes(buffer) if len(buffer) == size_bytes else bytes(memoryview(buffer)[:size_bytes])
+        del buffer[:size_bytes]
+        self._left_bytes = 0
+        return body
+
     def next_piece(self) -> bytes | None:
         """The next piece of the body; ``b""`` at its end; None while more must be fed.
 
@@ -173,7 +178,7 @@ class Wire:
         if self._left_bytes == 0:
             return b""
         if not self._buffer:
-            if self._is_eof:
+            if self.is_eof:
                 raise Malformed(400, "the body ended too early")
             return None
         piece = bytes(memoryview(self._buffer)[: self._left_bytes])
@@ -201,13 +206,13 @@ class Wire:
         if self._buffer and self._buffer[0] < _FIRST_BYTE_MIN and self._buffer != b"\r":
             is_tls = self._buffer[0] == _TLS_HANDSHAKE
             raise Malformed(400, "this port speaks plain HTTP, not TLS" if is_tls else "no request line")
-        if self._is_eof and self._buffer:
+        if self.is_eof and self._buffer:
             raise Malformed(400, "the request head ended too early")
 
     def _parse(self, raw: bytes) -> Head:
         connection = h11.Connection(h11.SERVER, max_incomplete_event_size=HEAD_BYTES_MAX)
         connection.receive_data(bytes(self._buffer))
-        if self._is_eof:
+        if self.is_eof:
             connection.receive_data(b"")
         event = _next_event(connection)
         if not isinstance(event, h11.Request):
@@ -279,6 +284,7 @@ def make_head(event: h11.Request) -> Head:
     is_plain = (
         not is_chunked and expects is None and "upgrade" not in headers and is_http11 and tokens <= {"keep-alive"}
     )
+    content_length = int(length or 0)
     return Head(
         method=method,
         target=target,
@@ -287,12 +293,14 @@ def make_head(event: h11.Request) -> Head:
         headers=headers,
         authority=authority.lower() if authority is not None else None,
         is_http11=is_http11,
-        content_length=int(length or 0),
+        content_length=content_length,
         is_chunked=is_chunked,
         expects_continue=_expects_continue(expects) and is_http11,
         upgrades_to=(headers.get("upgrade") or "").lower(),
         is_plain=is_plain,
         is_cacheable=is_plain and not any(name in _NOT_CACHED for name, _ in headers.items),
+        has_body=is_chunked or content_length > 0,
+        origin=headers.get("origin"),
     )
 
 

@@ -25,6 +25,8 @@ _UNSAFE_VALUE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 # The server's own business (kernel.wire.Response): a handler that sets them contradicts the framing.
 _RESERVED: Final = frozenset({"connection", "date", "transfer-encoding", "keep-alive"})
 _BODILESS: Final = frozenset({204, 304})
+_END: Final = b"\r\n"
+_CLOSING_END: Final = b"Connection: close\r\n\r\n"
 
 
 class HeaderInvalid(ValueError):
@@ -67,16 +69,17 @@ def date_line(wall_s: int) -> bytes:
 
 def whole(response: Response, *, wall_s: int, is_head: bool, closes: bool) -> bytes:
     """A whole reply as one bytes object. A HEAD reply has the length of the body it leaves out."""
-    status = response.status
-    parts = [status_line(status), header_block(response.headers), date_line(wall_s)]
-    if status not in _BODILESS:
-        parts.append(b"Content-Length: %d\r\n" % len(response.body))
-    if closes:
-        parts.append(b"Connection: close\r\n")
-    parts.append(b"\r\n")
-    if not is_head and status not in _BODILESS:
-        parts.append(response.body)
-    return b"".join(parts)
+    status, body = response.status, response.body
+    begun, end = _beginning(status, response.headers, wall_s), _CLOSING_END if closes else _END
+    if status in _BODILESS:
+        return begun + end
+    return b"%bContent-Length: %d\r\n%b%b" % (begun, len(body), end, b"" if is_head else body)
+
+
+@lru_cache(maxsize=64)
+def _beginning(status: int, headers: tuple[tuple[str, str], ...], wall_s: int) -> bytes:
+    """A reply's head down to its length: within one second it is nearly always the same."""
+    return status_line(status) + header_block(headers) + date_line(wall_s)
 
 
 def stream_head(

@@ -71,7 +71,7 @@ class Router:
     def resolve(self, head: Head) -> Route | Answer:
         """The route that answers ``head``, or the answer itself where no handler is needed."""
         # Routes and the Host guard never change; which pages may come is a setting.
-        if head.is_cacheable and "origin" not in head.headers:
+        if head.is_cacheable and head.origin is None:
             return self._resolve_again(head)
         return self._resolve(head)
 
@@ -87,7 +87,7 @@ class Router:
         return self._on_plugin_surface(head, route)
 
     def _on_plugin_surface(self, head: Head, route: Route) -> Route | Answer:
-        origin = head.headers.get("origin")
+        origin = head.origin
         if head.method == "OPTIONS":
             requested = head.headers.get("access-control-request-headers") or ""
             return self._origins.preflight(origin, route.methods, requested)

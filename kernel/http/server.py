@@ -100,7 +100,8 @@ class Server:
         """Accept from ``listeners`` (non-blocking, closed at the end) until drained or cancelled."""
         async with trio.open_nursery() as nursery:
             budget = BodyBudget(self._limits.bodies_bytes_max)
-            self._services = Services(self._resolve, self._clock, nursery, self._limits, budget, self._trigger)
+            now = trio.lowlevel.current_clock().current_time
+            self._services = Services(self._resolve, self._clock, nursery, self._limits, budget, now, self._trigger)
             nursery.start_soon(self._sweep)
             for listener in listeners:
                 nursery.start_soon(self._accept, listener)
@@ -200,10 +201,8 @@ class Server:
 async def refuse(transport: Transport, clock: Clock) -> None:
     """Turn away a connection too many. Cheap: no task is kept, at most one short send."""
     try:
-        with trio.CancelScope() as scope:
-            scope.cancel()
-            data = reply.whole(_CROWDED, wall_s=clock.wall_ms() // 1000, is_head=False, closes=True)
-            await transport.send(data, lambda: None)
+        data = reply.whole(_CROWDED, wall_s=clock.wall_ms() // 1000, is_head=False, closes=True)
+        transport.send_now(data)
     except ClientGone:
         return
     finally:

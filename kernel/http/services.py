@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import trio
@@ -59,6 +60,7 @@ class Services:
     nursery: trio.Nursery
     limits: Limits
     budget: BodyBudget
+    now: Callable[[], float]  # Trio's clock: what deadlines are told by
     trigger: Trigger = NO_FAULTS
     heads: HeadCache = field(default_factory=HeadCache)
     # Set once the server stops: every further answer ends its connection.

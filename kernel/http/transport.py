@@ -25,10 +25,14 @@ class Transport(Protocol):
         """What has arrived, at least one byte; ``b""`` at the end. Always a checkpoint. Raises ClientGone."""
         ...
 
-    async def send(self, data: bytes, progressed: Callable[[], None]) -> None:
-        """Send all of it; ``progressed`` runs whenever the peer took a part but not all.
+    def send_now(self, data: bytes | memoryview) -> int:
+        """Send what is taken without waiting; how many bytes that were. Raises ClientGone."""
+        ...
 
-        A socket that takes everything at once is no checkpoint. After ClientGone or a cancel the stream is ruined.
+    async def send(self, data: bytes | memoryview, progressed: Callable[[], None]) -> None:
+        """Send all of it, waiting for room; ``progressed`` runs whenever the peer took a part.
+
+        After ClientGone or a cancel the stream is ruined.
         """
         ...
 
@@ -62,23 +66,20 @@ class SocketTransport:
             except (OSError, trio.ClosedResourceError) as error:
                 raise ClientGone from error
 
-    async def send(self, data: bytes, progressed: Callable[[], None]) -> None:
-        sent = self._send_some(data)
-        if sent == len(data):
-            return
-        rest = memoryview(data)[sent:]
+    async def send(self, data: bytes | memoryview, progressed: Callable[[], None]) -> None:
+        rest = memoryview(data)
         progressed()
         while rest:
             try:
                 await trio.lowlevel.wait_writable(self._socket)
             except (OSError, trio.ClosedResourceError) as error:
                 raise ClientGone from error
-            sent = self._send_some(rest)
+            sent = self.send_now(rest)
             if sent:
                 rest = rest[sent:]
                 progressed()
 
-    def _send_some(self, data: bytes | memoryview) -> int:
+    def send_now(self, data: bytes | memoryview) -> int:
         try:
             return self._socket.send(data)
         except BlockingIOError:
@@ -113,7 +114,10 @@ class StreamTransport:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise ClientGone from error
 
-    async def send(self, data: bytes, progressed: Callable[[], None]) -> None:
+    def send_now(self, data: bytes | memoryview) -> int:
+        return 0  # a Trio stream only sends in its own time
+
+    async def send(self, data: bytes | memoryview, progressed: Callable[[], None]) -> None:
         progressed()
         try:
             await self._stream.send_all(data)

@@ -20,32 +20,28 @@ class DisconnectWatch:
         self._transport = transport
         self._wire = wire
         self._nursery = nursery
-        self._reader: _Reader | None = None
-
-    @property
-    def is_free(self) -> bool:
-        """Whether no reader holds the stream: the connection may receive by itself."""
-        return self._reader is None or self._reader.ended.is_set()
+        # The last reader, until it has let go of the stream: while there is one the connection may not receive.
+        self.reader: _Reader | None = None
 
     async def ended(self) -> None:
         """Wait until the last reader has let go of the stream."""
-        if self._reader is not None:
-            await self._reader.ended.wait()
+        if self.reader is not None:
+            await self.reader.ended.wait()
 
     @contextmanager
     def watching(self, gone: Callable[[], None]) -> Iterator[None]:
         """Call ``gone`` once, synchronously, when the client closes or resets inside the block."""
         if not self._wire.is_body_complete:
             raise RuntimeError("the body has not been read: its bytes cannot be told from a disconnect")
-        if self._reader is not None and not self._reader.is_over:
+        if self.reader is not None and not self.reader.is_over:
             raise RuntimeError("this exchange is watched already")
         if self._wire.is_eof:
             # The end came together with the request: there will be no other sign of it.
             gone()
             yield
             return
-        previous, reader = self._reader, _Reader(gone)
-        self._reader = reader
+        previous, reader = self.reader, _Reader(gone)
+        self.reader = reader
         self._nursery.start_soon(self._read, reader, previous)
         try:
             yield
@@ -70,6 +66,8 @@ class DisconnectWatch:
             reader.tell()
         finally:
             reader.ended.set()
+            if self.reader is reader:
+                self.reader = None
 
 
 class _Reader:

@@ -117,13 +117,12 @@ class MCPEndpoint:
 
     async def handle(self, exchange: Exchange) -> Answer:
         """Answer one HTTP request."""
-        request = exchange.request
+        method = exchange.request.method
         try:
-            match request.method:
-                case "POST":
-                    return await self._post(exchange)
-                case "GET" | "DELETE":
-                    return self._get_or_delete(exchange)
+            if method == "POST":
+                return await self._post(exchange)
+            if method in ("GET", "DELETE"):
+                return self._get_or_delete(exchange)
             return method_not_allowed("GET, POST, DELETE")
         except ProtocolError as error:
             return refusal(error)
@@ -132,7 +131,12 @@ class MCPEndpoint:
         request = exchange.request
         head = read_head(request.headers)
         check_transport(head)
-        message = await self._parse(request.body)
+        body = request.body
+        message: Message | Batch
+        if len(body) <= PARSE_INLINE_BYTES_MAX:
+            message = parse(body)
+        else:
+            message = await self._run_in_thread(parse, body)
         kind = classify(head, message, MODERN_METHODS, self._header_parameters)
         if isinstance(kind, Dropped):
             return Response(202)
@@ -140,12 +144,6 @@ class MCPEndpoint:
         if isinstance(kind, ModernRequest):
             return await self._modern.serve(exchange, head, kind, principal)
         return await self._handshake.serve(exchange, head, kind, principal)
-
-    async def _parse(self, body: bytes) -> Message | Batch:
-        if len(body) <= PARSE_INLINE_BYTES_MAX:
-            return parse(body)
-        parsed: Message | Batch = await self._run_in_thread(parse, body)
-        return parsed
 
     def _get_or_delete(self, exchange: Exchange) -> Answer:
         request = exchange.request
