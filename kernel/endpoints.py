@@ -337,9 +337,9 @@ def _expand() -> Iterator[tuple[str, Endpoint]]:
 
 
 ENDPOINTS: Final[dict[str, Endpoint]] = dict(_expand())
+_READS: Final = frozenset(path for path, endpoint in ENDPOINTS.items() if not endpoint.is_write)
 
 
 def is_write(path: str) -> bool:
     """Whether calling ``path`` may change something. An unknown path counts as a write: it is never retried."""
-    endpoint = ENDPOINTS.get(path)
-    return endpoint is None or endpoint.is_write
+    return path not in _READS

@@ -142,10 +142,14 @@ def _health_handler(parts: PluginParts) -> Handler:
 
 
 def _guarded(handler: Handler, authorize: Authorize, is_enabled: Callable[[], bool]) -> Handler:
-    async def handle(exchange: Exchange) -> Answer:
+    def handle(exchange: Exchange) -> Awaitable[Answer]:
         refusal = authorize(exchange.request)
         if refusal is not None:
-            return refusal
-        return await handler(exchange) if is_enabled() else _DISABLED
+            return _at_once(refusal)
+        return handler(exchange) if is_enabled() else _at_once(_DISABLED)
 
     return handle
+
+
+async def _at_once(answer: Answer) -> Answer:
+    return answer

@@ -161,7 +161,8 @@ class Admission:
             self.queues[ticket.lane].remove(ticket)
         if self.observer is not None:
             self.observer(Finished(ticket.number, ticket.state))
-        self._forget_if_over(ticket)
+        if not ticket.holds:
+            self._forget(ticket)
 
     def hold(self, ticket: Ticket) -> None:
         """One more work occupies the ticket's slot; the slot must be held already."""
@@ -177,7 +178,8 @@ class Admission:
             return False
         if not ticket.has_left_slot and self.observer is not None:
             self.observer(SlotReleased(ticket.number, ticket.lane))
-        self._forget_if_over(ticket)
+        if ticket.state in TERMINAL:
+            self._forget(ticket)
         return not ticket.has_left_slot
 
     def leave_slot(self, ticket: Ticket) -> None:
@@ -188,9 +190,8 @@ class Admission:
         if self.observer is not None:
             self.observer(SlotReleased(ticket.number, ticket.lane))
 
-    def _forget_if_over(self, ticket: Ticket) -> None:
-        if ticket.is_in_flight:
-            return
+    def _forget(self, ticket: Ticket) -> None:
+        assert not ticket.is_in_flight
         del self.tickets[ticket.number]
         if ticket.session is not None:
             names = self._sessions.get(ticket.session)

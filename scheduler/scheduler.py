@@ -63,7 +63,6 @@ class Scheduler:
         self._slots = Slots({Lane.READ: read_slots, Lane.MUTATION: mutation_slots})
         self._admission = Admission(admitted_max=admitted_max, observer=observer)
         self._admission.is_open = False
-        self._admission.on_empty = self._wake_drains
         self._nursery: trio.Nursery | None = None
         self._runners = [SlotRunner() for _ in range(read_slots + mutation_slots)]
         self._idle = list(self._runners)
@@ -104,6 +103,7 @@ class Scheduler:
         """
         self._admission.is_open = False
         if self._admission.tickets:
+            self._admission.on_empty = self._wake_drains
             with trio.move_on_at(deadline):
                 await self._drains.park()
         else:
@@ -194,7 +194,8 @@ class Scheduler:
 
     def can_start(self, lane: Lane) -> bool:
         """A slot of the lane is free and nobody waits for one: what arrives now starts now."""
-        return bool(self._slots.free(lane)) and not self._admission.queues[lane]
+        slots = self._slots
+        return slots.taken[lane] < slots.counts[lane] and not self._admission.queues[lane]
 
     async def perform_inline(self, ticket: Ticket, lane: Lane, work: Work[T]) -> T:
         """``perform`` for a work that does not wait: it runs in the calling task if it ``can_start``; otherwise it queues
@@ -205,7 +206,7 @@ class Scheduler:
         """
         if not self.can_start(lane):
             return await self.perform(ticket, lane, work)
-        self._require_runners()
+        assert self._nursery is not None, "nobody is admitted to a scheduler that does not run"
         self._admission.start_at_once(ticket, lane)
         self._slots.take(lane)
         is_done = False
@@ -387,8 +388,7 @@ class Scheduler:
             self._start_assigned()
 
     def _wake_drains(self) -> None:
-        if self._drains:
-            self._drains.unpark_all()
+        self._drains.unpark_all()
 
 
 @asynccontextmanager

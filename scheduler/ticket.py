@@ -181,8 +181,9 @@ class Ticket:
         return self.holds > 0 or self.state not in TERMINAL
 
     def apply(self, event: TicketEvent) -> None:
-        """Make one transition. Raises LocalProtocolError."""
-        self.state = advance(self.state, event)
+        """Make one transition (``advance``). Raises LocalProtocolError."""
+        after = TRANSITIONS[self.state].get(event)
+        self.state = advance(self.state, event) if after is None else after
 
     def check_cancelled(self) -> None:
         """Stop here if the request was cancelled: call it before and after each host call. No checkpoint.

@@ -33,7 +33,8 @@ class ReadBudget:
 
     def charge_request(self, now: float) -> None:
         """Count one host call about to be sent, each retry as well. Raises ToolError once anything was exceeded."""
-        self.check()
+        if self._excess is not None:
+            raise self._excess
         if self._deadline is not None and now >= self._deadline:
             self._exceed("read_deadline_exceeded", "The read took longer than its deadline.")
         self.requests += 1
@@ -45,7 +46,8 @@ class ReadBudget:
         self.bytes += count
         if self.bytes > self._bytes_max:
             self._exceed("read_budget_exceeded", f"The read returns more than {self._bytes_max} bytes.")
-        self.check()
+        if self._excess is not None:
+            raise self._excess
 
     def check(self) -> None:
         """Raise what was exceeded before: a handler that swallowed the error still cannot return a part (R270)."""

@@ -30,6 +30,7 @@ class EmbeddedHost:
 
     def __init__(self, kernel: SiyuanKernel, turns: Turns | None = None) -> None:
         self._kernel = kernel
+        self._files = kernel.workspace.files
         self._turns = turns
 
     @property
@@ -39,12 +40,14 @@ class EmbeddedHost:
     def moment(self) -> object | None:
         """A turn of the event loop in which we have written nothing. Another process may write in it: its write was
         not done when this turn's requests were sent."""
-        if self._turns is None or self._turns.number == 0:
+        turns = self._turns
+        if turns is None or turns.number == 0:
             return None
-        return self._turns.number, self._kernel.workspace.files.changes
+        # Neither of the two ever falls, so that their sum is the same only where both are.
+        return turns.number + self._files.changes
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        return self._data(path, await self._dispatch(path, dict(arguments or {})))
+        return self._data(path, await self._dispatch(path, dict(arguments) if arguments else {}))
 
     async def read_file(self, path: str) -> bytes | None:
         files = self._kernel.workspace.files

@@ -7,7 +7,7 @@ budget is for ordinary reads only; a mutation's call has none, so its read-back 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 import trio
@@ -22,6 +22,7 @@ from kernel.host.retries import RetryTerms, retry_terms
 from kernel.host.streams import closing_stream
 
 T = TypeVar("T")
+_encode: Final = msgspec.json.Encoder().encode
 
 
 class Cancellable(Protocol):
@@ -56,7 +57,8 @@ class ScopedHost:
         self.writes_sent = 0
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
-        return await self._counted(is_write(path), self._host.call, path, arguments)
+        send = self._sent if self._terms is None else self._counted
+        return await send(is_write(path), self._host.call, path, arguments)
 
     async def read_file(self, path: str) -> bytes | None:
         return await self._counted(False, self._host.read_file, path)
@@ -125,11 +127,11 @@ def decoded_bytes(answer: Any) -> int:
     """The size of an answer as the budget counts it: UTF-8 text, raw bytes, else its JSON text."""
     if answer is None:
         return 0
+    if isinstance(answer, str):
+        return len(answer) if answer.isascii() else len(answer.encode("utf-8", "surrogatepass"))
     if isinstance(answer, bytes | bytearray | memoryview):
         return len(answer)
-    if isinstance(answer, str):
-        return len(answer.encode("utf-8", "surrogatepass"))
-    return len(msgspec.json.encode(answer))
+    return len(_encode(answer))
 
 
 def _may_retry(error: HostError) -> bool:

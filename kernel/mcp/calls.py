@@ -64,6 +64,7 @@ class Call(msgspec.Struct, eq=False):
     outlives_client: bool = False
     may_become_task: bool = False  # its client takes tasks of the official extension
     is_task: bool = False  # the store knows it, and is told of its end
+    is_performed: bool = False  # its work is over, and only what is kept of it is still being written
     surface: str = ""
     asked: CallNamed | None = None
 
@@ -211,13 +212,11 @@ class ToolCalls:
         except Exception as error:
             self._deliver(call, Error(error), prepared)
         else:
+            call.is_performed = True
             self._tell(call, result)
 
     def _work(self, call: Call, prepared: Prepared) -> Callable[[Ticket], Any]:
-        async def work(ticket: Ticket) -> ToolResult:
-            return await self._service.perform(prepared, ticket, call.caller)
-
-        return work
+        return partial(self._service.perform, prepared, caller=call.caller)
 
     def _is_confirmed(self, call: Call, operation: CallTool, prepared: Prepared) -> bool:
         """Whether the call may go on; if not, it has been answered. Raises ProtocolError for a bad state."""

@@ -108,15 +108,14 @@ def classify(
     Raises:
         ProtocolError: the first rung that fails, with the status it travels with.
     """
-    is_modern_head = not is_handshake(head.version) or head.repeated == "mcp-protocol-version"
     if isinstance(message, Request):
-        if is_modern_head or (_has_envelope(message) and message.method != "initialize"):
+        if not head.is_handshake or (_has_envelope(message) and message.method != "initialize"):
             try:
                 return _climb(head, message, methods, mirrored)
             except ProtocolError as error:
                 error.request_id = message.id
                 raise
-    elif is_modern_head:
+    elif not head.is_handshake:
         if not isinstance(message, Notification):
             raise ProtocolError(INVALID_REQUEST, "Invalid Request: one request or notification per POST")
         if head.repeated is not None:

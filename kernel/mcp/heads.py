@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from kernel.mcp.limits import HEAD_PLANS_MAX
+from kernel.mcp.versions import is_handshake
 from kernel.wire import EVENT_STREAM, JSON_TYPE, Headers
 
 VERSION_HEADER: Final = "mcp-protocol-version"
@@ -36,6 +37,7 @@ class Head(msgspec.Struct, frozen=True):
     takes_events: bool
     has_json_body: bool
     parameters: tuple[tuple[str, str], ...]  # Mcp-Param-* in order, lower-case names, values as sent
+    is_handshake: bool  # one of the older revisions, or none at all: the body may still say otherwise
 
 
 def read_head(headers: Headers) -> Head:
@@ -92,6 +94,7 @@ def _plan(items: tuple[tuple[str, str], ...]) -> Head:
         takes_events=takes_events,
         has_json_body=_media_type(first.get("content-type", "")) == JSON_TYPE,
         parameters=tuple(item for item in items if item[0].startswith(PARAMETER_PREFIX)),
+        is_handshake=is_handshake(first.get(VERSION_HEADER)) and repeated != VERSION_HEADER,
     )
 
 

@@ -115,6 +115,15 @@ class _Envelope(msgspec.Struct):
     error: Any = UNSET
 
 
+class _Plain(msgspec.Struct, tag_field="jsonrpc", tag="2.0", forbid_unknown_fields=True):
+    """A request as nearly all of them are: nothing to be said against it once its id is an id."""
+
+    id: Any
+    method: str
+    params: dict[str, Any]
+
+
+_decode_plain: Final[Callable[[bytes], _Plain]] = msgspec.json.Decoder(_Plain).decode
 _decode_envelope: Final[Callable[[bytes], _Envelope]] = msgspec.json.Decoder(_Envelope).decode
 _decode_any: Final[Callable[[bytes], Any]] = msgspec.json.Decoder().decode
 encode: Final[Callable[[Any], bytes]] = msgspec.json.Encoder().encode
@@ -128,6 +137,15 @@ def parse(body: bytes) -> Message | Batch:
             JSON-RPC message (-32600); parameters that are no object (-32602).
     """
     if body[:1] == b"{":
+        if body.count(b"{") + body.count(b"[") <= JSON_DEPTH_MAX:
+            try:
+                plain = _decode_plain(body)
+            except msgspec.MsgspecError:
+                pass  # what is wrong with it, or else is it, is said below
+            else:
+                request_id = plain.id
+                if type(request_id) is int or type(request_id) is str:
+                    return Request(request_id, plain.method, plain.params)
         return _message(_decoded(_decode_envelope, body))
     value = _decoded(_decode_any, body)
     if isinstance(value, dict):

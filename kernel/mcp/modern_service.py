@@ -69,16 +69,14 @@ class ModernService:
 
     def _call(self, head: Head, modern: ModernRequest, envelope: Envelope, operation: Any, principal: str) -> Call:
         is_tool = isinstance(operation, CallTool)
+        capabilities = envelope.capabilities
         # A call with a task id of our own extension has its task already; one that reports has its stream.
         may_become_task = (
-            is_tool
-            and takes_tasks(envelope.capabilities)
-            and envelope.task_id is None
-            and envelope.progress_token is None
+            is_tool and envelope.task_id is None and envelope.progress_token is None and takes_tasks(capabilities)
         )
         channel = PostChannel(
             takes_events=head.takes_events and is_tool,
-            capabilities=envelope.capabilities,
+            capabilities=capabilities,
             progress_token=envelope.progress_token,
             log_level=envelope.log_level,
             input_responses=modern.params.get("inputResponses"),

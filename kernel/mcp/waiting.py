@@ -36,6 +36,12 @@ async def await_answer_for(
     A call that asks its client in a task is not waited for: only as a task can it be answered.
     """
     channel = call.channel
+    if call.is_performed:
+        # What is being written is bounded, and shorter than anybody's patience: nobody needs to look after this wait.
+        while not channel.has_news:
+            await channel.wait()
+        if (message := channel.answer) is not None:
+            return answer(head, message, channel.status)
     try:
         if for_s is None:
             await _await_news(exchange, channel, patience, cancel)

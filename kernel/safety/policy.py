@@ -46,6 +46,14 @@ class Policy:
     effect: Effect
     precondition: Precondition = Precondition.NONE
     variant: Variant | None = None
+    # Derived, once: every call asks.
+    is_read: bool = field(init=False, compare=False, repr=False)
+    is_mutation: bool = field(init=False, compare=False, repr=False)
+    is_external: bool = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for name, effect in (("read", Effect.READ), ("mutation", Effect.MUTATION), ("external", Effect.EXTERNAL)):
+            object.__setattr__(self, f"is_{name}", self.effect is effect)
 
     def resolve(self, arguments: Mapping[str, Any]) -> Policy:
         """The policy of one call: a plain one, its variant applied."""
@@ -54,18 +62,6 @@ class Policy:
         if self.variant.applies(arguments):
             return Policy(self.variant.effect, self.variant.precondition)
         return Policy(self.effect, self.precondition)
-
-    @property
-    def is_read(self) -> bool:
-        return self.effect is Effect.READ
-
-    @property
-    def is_mutation(self) -> bool:
-        return self.effect is Effect.MUTATION
-
-    @property
-    def is_external(self) -> bool:
-        return self.effect is Effect.EXTERNAL
 
     @property
     def can_mutate(self) -> bool:

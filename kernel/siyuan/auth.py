@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
+from kernel.siyuan.limits import VERDICTS_MAX
 from kernel.siyuan.sessions import SESSION_COOKIE, Session, SessionSeal
 from kernel.wire import JSON_UTF8, Headers, Request, Response
 
@@ -48,9 +49,12 @@ class Grant:
     is_admin: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class AccessRules:
-    """What decides: the API token, the access code (empty: none) and the workspace's name (for Basic)."""
+    """What decides: the API token, the access code (empty: none) and the workspace's name (for Basic).
+
+    As long as they stand they are one object: verdicts are remembered by it.
+    """
 
     token: str
     access_code: str
@@ -60,13 +64,22 @@ class AccessRules:
 
 def check_access(request: Request, rules: AccessRules, *, wall_ms: int, judges_origin: bool = True) -> Grant | Response:
     """The grant of a request to an authenticated route, or its refusal."""
-    decided = _by_token(request, rules)
+    if not rules.access_code:
+        return without_access_code(request.headers, request.query, request.peer, rules, judges_origin=judges_origin)
+    decided = _by_token(request.headers, request.query, rules)
+    return _by_access_code(request, rules, wall_ms) if decided is None else decided
+
+
+@lru_cache(maxsize=VERDICTS_MAX)
+def without_access_code(
+    headers: Headers, query: str, peer: str, rules: AccessRules, *, judges_origin: bool
+) -> Grant | Response:
+    """The verdict where no access code is set. Nothing else decides it, and a client sends the same head again and again."""
+    decided = _by_token(headers, query, rules)
     if decided is not None:
         return decided
-    if not rules.access_code:
-        is_local = _comes_from_here(request, judges_origin=judges_origin)
-        return Grant(is_admin=True) if is_local else refused(_FOREIGN)
-    return _by_access_code(request, rules, wall_ms)
+    is_local = _comes_from_here(headers, peer, judges_origin=judges_origin)
+    return Grant(is_admin=True) if is_local else refused(_FOREIGN)
 
 
 def refused(message: str) -> Response:
@@ -94,12 +107,12 @@ def cookie_value(headers: Headers, name: str) -> str | None:
 
 
 # --- tokens ------------------------------------------------------------------------------------------------------
-def _by_token(request: Request, rules: AccessRules) -> Grant | Response | None:
-    token = request.headers.derived(_header_token)
+def _by_token(headers: Headers, query: str, rules: AccessRules) -> Grant | Response | None:
+    token = headers.derived(_header_token)
     if token:
         return Grant(is_admin=True) if _is_same(token, rules.token) else refused("Auth failed [header: Authorization]")
-    if "token=" in request.query:
-        token = parse_qs(request.query).get("token", [""])[0]
+    if "token=" in query:
+        token = parse_qs(query).get("token", [""])[0]
         if token:
             return Grant(is_admin=True) if _is_same(token, rules.token) else refused("Auth failed [query: token]")
     return None
@@ -118,10 +131,9 @@ def _is_same(given: str, expected: str) -> bool:
 
 
 # --- without an access code ----------------------------------------------------------------------------------------
-def _comes_from_here(request: Request, *, judges_origin: bool) -> bool:
-    headers = request.headers
+def _comes_from_here(headers: Headers, peer: str, *, judges_origin: bool) -> bool:
     return (
-        is_local_name(request.peer)
+        is_local_name(peer)
         and headers.derived(_is_sent_from_here)
         and not (judges_origin and headers.derived(_is_from_foreign_page))
     )

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from kernel.endpoints import ENDPOINTS
 from kernel.siyuan.arguments import ApiError, EmptyAnswer, Panic
 from kernel.workspace.documents import Refusal
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(msgspec.Struct, frozen=True):
     """``{code, msg, data}``, HTTP 200."""
 
     code: int
@@ -71,6 +72,7 @@ MOVES_FOLDERS: Final = frozenset(
     ]
 )
 EMPTY: Final = RawAnswer(200, (), b"")
+_ANSWERS: Final = (Envelope, RawAnswer)
 # What a handler that need not wait returns: looked at first, for asking whether a thing can be awaited costs more.
 _AT_ONCE: Final = frozenset({dict, list, str, int, bool, type(None), Envelope, RawAnswer})
 
@@ -107,17 +109,19 @@ async def run_handler(call: Call, handler: ApiHandler, *, moves_folders: bool = 
     kernel = call.kernel
     if moves_folders:
         await kernel.durable.quiesce()
+    workspace, durable = kernel.workspace, kernel.durable
     try:
         answer = await _answer(handler, call)
-        events = kernel.workspace.take_events()
+        events = workspace.take_events()
     except BaseException:
-        kernel.workspace.take_events()
+        workspace.take_events()
         raise
     finally:
-        kernel.workspace.end_call()
+        workspace.end_call()
     try:
         # What the handler changed is on disk before anyone hears of it; then the push frames go out.
-        await kernel.durable.settle()
+        if not durable.is_quiet:
+            await durable.settle()
     except StorageError as error:
         return storage_failure(error)
     for event in events:
@@ -147,9 +151,7 @@ async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:
         return Envelope(0, "", None)
     except EmptyAnswer:
         return EMPTY
-    if isinstance(result, Envelope | RawAnswer):
-        return result
-    return Envelope(0, "", result)
+    return result if isinstance(result, _ANSWERS) else Envelope(0, "", result)
 
 
 async def _awaited(result: Awaitable[Any]) -> Any:

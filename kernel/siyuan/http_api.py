@@ -105,8 +105,8 @@ class KernelSurface:
         return None if grant.is_admin else _FORBIDDEN
 
     def _access_rules(self) -> AccessRules:
-        conf, rules = self._kernel.workspace.conf, self._rules
-        token, access_code = conf.token, str(conf.values.get("accessAuthCode") or "")
+        rules, values = self._rules, self._kernel.workspace.conf.values
+        token, access_code = str(values["api"]["token"]), str(values.get("accessAuthCode") or "")
         if token != rules.token or access_code != rules.access_code:
             rules = self._rules = AccessRules(token, access_code, self._workspace_name, self._seal)
         return rules

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kernel.siyuan.durable import Durable
 from kernel.siyuan.machine import start_conf
 from kernel.siyuan.templates import note_renderer
@@ -71,8 +73,7 @@ class Form:
     fields: list[tuple[str, str]] = field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Call:
+class Call(msgspec.Struct, eq=False):
     """One call of one endpoint."""
 
     kernel: SiyuanKernel
@@ -84,4 +85,4 @@ class Call:
     app: str = ""
     session: str = ""
     query: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: dict[str, str] = {}

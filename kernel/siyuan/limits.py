@@ -15,6 +15,10 @@ STREAM_PIECE_BYTES: Final = 256 * 1024
 OUTBOX_MESSAGES_MAX: Final = 4096
 OUTBOX_BYTES_MAX: Final = 16 * 1024 * 1024
 
+# --- access -------------------------------------------------------------------------------------------------------
+# Remembered verdicts on request heads (which are remembered themselves).
+VERDICTS_MAX: Final = 512
+
 # --- signing in --------------------------------------------------------------------------------------------------
 # So many wrong access codes are forgiven before a captcha is asked for.
 WRONG_CODES_MAX: Final = 3

@@ -40,6 +40,7 @@ from kernel.tools.preparation import (
     Asked,
     asked,
     check_preflight,
+    checked,
     confirmation,
     failed,
     named_action,
@@ -194,38 +195,42 @@ class Tools:
 
     async def _prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
         try:
-            configuration = await self.files.configuration(self.parts.host)
+            configuration = self._fresh_configuration() or await self.files.configuration(self.parts.host)
         except (ToolError, HostError) as error:
             told = error if isinstance(error, ToolError) else failures.from_host(error)
             raise Refused(self.error_result(told, asked=(name, arguments))) from error
+        action_name = arguments.get("action")
+        if type(action_name) is str and (row := configuration.rows.get((name, action_name))) is not None:
+            return self._prepared(name, checked(configuration, *row, arguments), configuration)
         if (app := apps.find(name)) is not None:
             call = apps.asked(configuration, app, name, arguments, caller)
-            return self._prepared(name, call, Lane.MUTATION, configuration)
+            return self._prepared(name, call, configuration)
         tool = offered_tool(configuration, name)
-        action_name = named_action(arguments.get("action"), tool)
+        action_name = named_action(action_name, tool)
         if action_name == HELP:
             return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
-        call = asked(configuration, tool, action_name, arguments, self.parts.more)
-        lane = Lane.READ if call.policy.is_read else Lane.MUTATION
-        return self._prepared(name, call, lane, configuration)
+        return self._prepared(name, asked(configuration, tool, action_name, arguments, self.parts.more), configuration)
 
-    def _prepared(self, name: str, call: Asked, lane: Lane, configuration: Configuration) -> Prepared:
+    def _fresh_configuration(self) -> Configuration | None:
+        """The settings, where they have been looked at in this very moment."""
+        return None if self._near is None else self.files.known_configuration(self._near.moment())
+
+    def _prepared(self, name: str, call: Asked, configuration: Configuration) -> Prepared:
+        action, policy, near_host = call.action, call.policy, self._near
+        # A view's calls share the lane of sessions.
+        reads = policy.is_read and not call.is_app
+        handling = HANDLERS.get(action.key) if reads and near_host is not None else None
         return Prepared(
             name,
-            call.action.name,
+            action.name,
             call.arguments,
-            lane,
-            call.policy.is_mutation,
+            Lane.READ if reads else Lane.MUTATION,
+            policy.is_mutation,
             confirmation(call),
-            self._is_immediate(call),
+            # A read that waits for nothing but the host, and a host that has everything at hand.
+            handling is not None and handling.is_immediate and near_host is not None and near_host.is_quiet,
             {"asked": call, "configuration": configuration},
         )
-
-    def _is_immediate(self, call: Asked) -> bool:
-        """A read that waits for nothing but the host, and a host that has everything at hand."""
-        handling = HANDLERS.get(call.action.key)
-        is_short = handling is not None and handling.is_immediate and call.policy.is_read and not call.is_app
-        return is_short and self._near is not None and self._near.is_quiet
 
     async def _count_refusal(self, tool: str, action: str, code: str) -> None:
         started = self.statistics.began(tool, action)
@@ -264,7 +269,7 @@ class Tools:
         facts = (call.action.tool, call.action.name, call.arguments, caller.session_id, ticket, call.submitted)
         current_call.set(CallFacts(*facts))
         try:
-            configuration = await self.files.configuration(self.parts.host)
+            configuration = self._fresh_configuration() or await self.files.configuration(self.parts.host)
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
             is_new = configuration is not prepared.state["configuration"]
             if is_new and call.action.key in HANDLERS and not configuration.is_enabled(call.action):
@@ -301,7 +306,8 @@ class Tools:
             retries=options.read_retries,
             host_retries=not parts.retries_reads,
         )
-        permissions = await self.files.permissions(parts.host)
+        moment = None if self._near is None else self._near.moment()
+        permissions = self.files.known_permissions(moment) or await self.files.permissions(parts.host)
         return ToolContext(
             host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=self._parts_of_handlers
         )

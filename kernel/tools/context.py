@@ -6,8 +6,10 @@ Handlers call only the host. What one call has looked up once (which notebook a 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
+
+import msgspec
 
 from kernel.clock import Clock
 from kernel.errors import ToolError
@@ -58,8 +60,7 @@ class Written:
     creates: bool = False
 
 
-@dataclass(slots=True)
-class ToolContext:
+class ToolContext(msgspec.Struct, eq=False):
     """One call's surroundings."""
 
     host: Host
@@ -70,18 +71,20 @@ class ToolContext:
     ids: IdSource
     caller: Caller
     # Optional parts of the product, by name: uploads, extension, feedback.
-    parts: Mapping[str, Any] = field(default_factory=dict)
-    _notebook_of: dict[str, str] = field(default_factory=dict)
-    _root_of: dict[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Any] = {}
+    _notebook_of: dict[str, str] = {}
+    _root_of: dict[str, str] = {}
     _notebooks: list[dict[str, Any]] | None = None
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[str, Any] = {}
     # Ids that were drawn for what this write is going to make, and what of it the host has confirmed so far (R83).
-    reserved: Mapping[str, str] = field(default_factory=dict)
-    stages: list[str] = field(default_factory=list)
+    reserved: Mapping[str, str] = {}
+    stages: list[str] = []
 
     async def call(self, path: str, /, **arguments: Any) -> Any:
         """One host call: ``context.call("/api/block/getBlockInfo", id=…)``. Arguments that are None are left out."""
-        return await self.host.call(path, {name: value for name, value in arguments.items() if value is not None})
+        if None in arguments.values():
+            arguments = {name: value for name, value in arguments.items() if value is not None}
+        return await self.host.call(path, arguments)
 
     async def sql(self, statement: str) -> list[dict[str, Any]]:
         """Rows of the index. It may lag behind a write: never the only proof of anything."""

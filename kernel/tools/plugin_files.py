@@ -38,15 +38,26 @@ class PluginFiles:
         self._permissions: tuple[bytes | None, Permissions] | None = None
         self._permissions_moment: object | None = None
 
+    def known_configuration(self, moment: object | None) -> Configuration | None:
+        """The settings, if they were read in this moment of the host (``NearHost.moment``)."""
+        known = self._configuration
+        return known[2] if known is not None and moment is not None and moment == self._configuration_moment else None
+
+    def known_permissions(self, moment: object | None) -> Permissions | None:
+        """The permissions, if they were read in this moment of the host."""
+        known = self._permissions
+        return known[1] if known is not None and moment is not None and moment == self._permissions_moment else None
+
     async def configuration(self, host: Host) -> Configuration:
         """The settings now.
 
         Raises:
             ToolError: the file is there and unreadable; nothing runs on guessed switches.
         """
-        known, moment = self._configuration, _moment(host)
-        if known is not None and moment is not None and moment == self._configuration_moment:
-            return known[2]
+        moment = _moment(host)
+        if (fresh := self.known_configuration(moment)) is not None:
+            return fresh
+        known = self._configuration
         tools, http = await host.read_file(TOOLS_FILE), await host.read_file(HTTP_FILE)
         if known is None or known[0] != tools or known[1] != http:
             known = self._configuration = (tools, http, _configuration_in(tools, http))
@@ -64,9 +75,10 @@ class PluginFiles:
         Raises:
             ToolError: the file is there and unreadable; nothing is allowed on a guess.
         """
-        known, moment = self._permissions, _moment(host)
-        if known is not None and moment is not None and moment == self._permissions_moment:
-            return known[1]
+        moment = _moment(host)
+        if (fresh := self.known_permissions(moment)) is not None:
+            return fresh
+        known = self._permissions
         content = await host.read_file(PERMISSIONS_FILE)
         if known is None or known[0] != content:
             known = self._permissions = (content, _permissions_in(content, self._default_level))

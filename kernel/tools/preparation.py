@@ -103,7 +103,9 @@ def asked(
         raise Refused(results.failure(failures.payload_of(_unknown_action(configuration, tool, name), tool.name, name)))
     if action not in offered(configuration, tool):
         raise refused(configuration, action, _disabled(action), action.policy)
-    return _checked(configuration, tool, action, arguments)
+    if name == action.name:
+        configuration.rows[tool.name, name] = tool, action
+    return checked(configuration, tool, action, arguments)
 
 
 def _foreign(
@@ -112,14 +114,14 @@ def _foreign(
     """A foreign tool by its official name."""
     for exposed in extension.exposed_tools(configuration, parts):
         if exposed.name == name:
-            return _checked(configuration, tool, extension.dynamic_action(exposed), arguments)
+            return checked(configuration, tool, extension.dynamic_action(exposed), arguments)
     reason = extension.why_not(configuration, parts, name)
     error = reason or _unknown_action(configuration, tool, name)
     raise Refused(results.failure(failures.payload_of(error, tool.name, name)))
 
 
-def _checked(configuration: Configuration, tool: Tool, action: Action, arguments: Mapping[str, Any]) -> Asked:
-    """The arguments of a known action."""
+def checked(configuration: Configuration, tool: Tool, action: Action, arguments: Mapping[str, Any]) -> Asked:
+    """The call of an action that is switched on, its arguments checked. Raises Refused."""
     try:
         business = validated(action, arguments)
     except ArgumentsInvalid as error:

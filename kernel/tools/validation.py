@@ -43,12 +43,12 @@ def validated(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
             problems.extend(rule(known))
     if problems:
         raise ArgumentsInvalid(problems)
-    whole = {
-        argument.name: _whole(argument.schema, known[argument.name])
-        for argument in action.arguments
-        if argument.name in known
-    }
-    return _with_defaults(action, {**_only_known(action, known), **whole})
+    if action.keeps_unknown:
+        known = _only_known(action, known)
+    for argument in action.arguments:
+        if argument.name in known:
+            known[argument.name] = _whole(argument.schema, known[argument.name])
+    return _with_defaults(action, known)
 
 
 def _resolve_aliases(action: Action, business: dict[str, Any]) -> Iterator[Problem]:

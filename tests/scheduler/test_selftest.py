@@ -35,7 +35,8 @@ def cancelled_waiter_stays_in_the_queue(patch: pytest.MonkeyPatch) -> None:
         ticket.apply(event)
         if self.observer is not None:
             self.observer(Finished(ticket.number, ticket.state))
-        self._forget_if_over(ticket)
+        if not ticket.holds:
+            self._forget(ticket)
 
     patch.setattr(Admission, "finish", finish)
 

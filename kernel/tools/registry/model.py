@@ -26,9 +26,9 @@ Rule = Callable[[Mapping[str, Any]], Iterable[Problem]]
 Tier = Literal["basic", "advanced"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """One action of one tool: everything that is known of it before it runs."""
+    """One action of one tool: everything that is known of it before it runs. A row is itself and equals no other."""
 
     tool: str
     name: str
@@ -67,7 +67,7 @@ class Action:
         return next((argument for argument in self.arguments if argument.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tool:
     """One aggregate tool."""
 
