@@ -173,7 +173,7 @@ async def open_app(
         resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator).resolve
         if trace.is_on:
             resolve = traced_resolver(resolve, trace)
-        server = Server(resolve, clock=clock, trigger=trigger)
+        server = Server(resolve, clock=clock, trigger=trigger, is_full=scheduler.is_full)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger, coordinator)
         endpoint.close()
         await tools.statistics.flush()

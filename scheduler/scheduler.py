@@ -263,6 +263,10 @@ class Scheduler:
         """A ticket of the session is in flight."""
         return bool(self._admission.of_session(session))
 
+    def is_full(self) -> bool:
+        """As many requests as may be are in flight: whoever comes now is refused."""
+        return len(self._admission.tickets) >= self._admission.admitted_max
+
     def tickets(self) -> tuple[Ticket, ...]:
         """Everything in flight, in order of admission: for people who ask what holds a lane. Do not change them."""
         return tuple(self._admission.tickets.values())

@@ -68,7 +68,17 @@ def own_kernel(
             ready = json.loads(process.first_line("the kernel"))
             parts = urlsplit(ready["mcp"])
             address = Address(parts.hostname or "", parts.port or 0, parts.path)
+            if plan is not None:
+                _stop_tracing(address)
             yield Target(KERNEL, address, pid=process.pid, health=_health_path(parts.path), root=ready["url"])
+
+
+def _stop_tracing(address: Address) -> None:
+    """A plan brings a trace with it, and every call would pay for a record that nobody reads."""
+    with Asking(address) as asking:
+        reply = asking.ask(address.post("/emulator/trace", b'{"on": false}', {}))
+    if reply.status != 200:
+        raise TargetFailed(f"{KERNEL}: its trace cannot be switched off ({reply.status})")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kernel.faults.calls import CallFacts, Phase
 from kernel.faults.deeds import COMMON, DEEDS, Effect, Name
 from kernel.faults.limits import RULES_MAX
-from kernel.faults.points import FAMILY_OF, effect_of
+from kernel.faults.points import FAMILY_OF, HTTP_POINTS, POINTS, effect_of
 
 if TYPE_CHECKING:
     from kernel.faults.builder import RuleDraft
@@ -121,10 +121,13 @@ class _Counted:
 class FaultPlan:
     """The rules in force and how often each was met and struck."""
 
-    __slots__ = ("_rules",)
+    __slots__ = ("_rules", "points", "strikes_http")
 
     def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._rules: list[_Counted] = []
+        # The points that some rule is about; whether one of them is passed by exchanges.
+        self.points: frozenset[str] = frozenset()
+        self.strikes_http = False
         self.extend(list(rules))
 
     @classmethod
@@ -153,9 +156,16 @@ class FaultPlan:
         if len(self._rules) + len(rules) > RULES_MAX:
             raise PlanInvalid(1, f"a plan holds at most {RULES_MAX} rules")
         self._rules += [_Counted(rule) for rule in rules]
+        if rules:
+            self._look_at(self.points.union(*(_meant(rule.point) for rule in rules)))
 
     def clear(self) -> None:
         self._rules.clear()
+        self._look_at(frozenset())
+
+    def _look_at(self, points: frozenset[str]) -> None:
+        self.points = points
+        self.strikes_http = not points.isdisjoint(HTTP_POINTS)
 
     def visit(self, point: str, call: CallFacts) -> list[Rule]:
         """Count one visit; the rules that strike it, in the plan's order."""
@@ -174,6 +184,10 @@ class FaultPlan:
     def as_json(self) -> dict[str, Any]:
         """The plan as it would stand in a file."""
         return {"rules": [rule.as_json() for rule in self.rules]}
+
+
+def _meant(pattern: str) -> Iterable[str]:
+    return (pattern,) if pattern in POINTS else (pattern, *fnmatch.filter(POINTS, pattern))
 
 
 def _fits(wanted: str | None, given: str | None) -> bool:

@@ -77,6 +77,12 @@ class Trigger:
         self._released: dict[str, trio.Event] = {}
         self._arrival = trio.Event()
 
+    @property
+    def watches_http(self) -> bool:
+        """Whether exchanges pass fault points: a rule is about one, or the trace tells of a plan's points."""
+        plan = self.plan
+        return plan.strikes_http or (self.trace.is_on and not plan.is_empty)
+
     def check(self, rules: list[Rule]) -> None:
         """Raises PlanInvalid for a deed that this kernel cannot do (a remote host has no index of ours)."""
         for rule in rules:
@@ -93,6 +99,8 @@ class Trigger:
         if self.plan.is_empty:
             if self.trace.is_on and point.startswith(("write.", "ledger.")):
                 self.trace.record("point", point=point, ticket=current_call.get().number)
+            return ()
+        if point not in self.plan.points and not self.trace.is_on:
             return ()
         facts = current_call.get() if call is None else call
         self.trace.record("point", point=point, ticket=facts.number)

@@ -20,6 +20,7 @@ T = TypeVar("T")
 _GET_FILE: Final = "/api/file/getFile"
 _PUT_FILE: Final = "/api/file/putFile"
 _UPLOAD: Final = "/api/asset/upload"
+_FILE_POINTS: Final = (host_point(_GET_FILE, "before"), host_point(_GET_FILE, "after"))
 
 
 class FaultyHost:
@@ -36,9 +37,9 @@ class FaultyHost:
         return self._trigger.plan.is_empty and inner is not None and inner.is_quiet
 
     def moment(self) -> object | None:
-        """None while a plan is in force: each look at a file is a host call that may be struck."""
+        """None while a plan is about reading files: each look at one is a host call that may be struck."""
         inner = near(self._host)
-        return inner.moment() if inner is not None and self._trigger.plan.is_empty else None
+        return inner.moment() if inner is not None and self._trigger.plan.points.isdisjoint(_FILE_POINTS) else None
 
     async def call(self, path: str, arguments: Mapping[str, Any] | None = None) -> Any:
         return await self._around(path, lambda: self._host.call(path, arguments))

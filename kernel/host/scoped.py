@@ -94,7 +94,6 @@ class ScopedHost:
             retry_terms.reset(token)
 
     async def _sent(self, writes: bool, send: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        waits_s = () if writes else self._retry_waits_s
         tries = 0
         while True:
             self._before(writes=writes)
@@ -102,6 +101,7 @@ class ScopedHost:
                 answer = await send(*arguments)
             except HostError as error:
                 self._ticket.check_cancelled()
+                waits_s = () if writes else self._retry_waits_s
                 if tries == len(waits_s) or not _may_retry(error):
                     raise
             else:

@@ -117,7 +117,7 @@ class Connection:
         self.scope.cancel()
 
     async def _is_accepted(self) -> bool:
-        if self._trigger.plan.is_empty:
+        if not self._trigger.watches_http:
             return True
         try:
             await self._pass(HTTP_ACCEPTED)
@@ -129,6 +129,8 @@ class Connection:
         try:
             while (head := await self._next_head()) is not None:
                 self.is_idle = False
+                if (turnstile := self._services.turnstile).is_full():
+                    await turnstile.enter()
                 if not await self._exchange(head):
                     return
                 self.is_idle = True
@@ -191,7 +193,7 @@ class Connection:
             self._awaits_body = False
             if body.held_bytes and isinstance(answer, Response):
                 body.release()  # nobody looks at it any more, however long the answer takes to send
-            if self._trigger.plan.is_empty or (isinstance(plan, Route) and not plan.has_fault_points):
+            if not self._trigger.watches_http or (isinstance(plan, Route) and not plan.has_fault_points):
                 return await self._write(head, answer)
             return await self._write_at_fault_points(head, answer)
         except AnswerDropped as fault:
@@ -206,7 +208,7 @@ class Connection:
     async def _run_route(self, head: Head, route: Route) -> Answer:
         try:
             body = b""
-            self._has_points = route.has_fault_points and not self._trigger.plan.is_empty
+            self._has_points = self._trigger.watches_http and route.has_fault_points
             if self._has_points:
                 await self._pass_head(head)
             if route.streams_body:

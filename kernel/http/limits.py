@@ -37,6 +37,8 @@ SEND_STALL_S_MAX: Final = 30.0
 RECEIVE_BYTES_MAX: Final = 64 * 1024
 # Pipelined requests answered in a row before other tasks get a turn.
 PIPELINED_PER_TURN_MAX: Final = 16
+# While the lanes are full: requests let in per turn of the event loop, the others wait in order of arrival.
+ENTRIES_PER_TURN_MAX: Final = 4
 # How often deadlines are compared with the clock: their precision.
 SWEEP_PERIOD_S: Final = 1.0
 RETRY_AFTER_S: Final = 1

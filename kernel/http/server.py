@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 from typing import Final
@@ -20,6 +20,7 @@ from kernel.http.limits import RETRY_AFTER_S, SWEEP_PERIOD_S
 from kernel.http.router import Resolver
 from kernel.http.services import BodyBudget, Limits, Services
 from kernel.http.transport import SocketTransport, StreamTransport, Transport
+from kernel.http.turnstile import Turnstile
 from kernel.wire import ClientGone
 
 _log: Final = logging.getLogger("kernel.http")
@@ -60,16 +61,24 @@ def open_listener(host: str, port: int) -> socket.socket:
 class Server:
     """Serves until ``drain`` or a cancel.
 
-    ``resolve`` is called synchronously with each request head and must not block.
+    ``resolve`` is called synchronously with each request head and must not block. ``is_full``: whether a call that comes
+    now would only be refused; then requests are let in a few at a time (``kernel.http.turnstile``).
     """
 
     def __init__(
-        self, resolve: Resolver, *, clock: Clock, limits: Limits | None = None, trigger: Trigger = NO_FAULTS
+        self,
+        resolve: Resolver,
+        *,
+        clock: Clock,
+        limits: Limits | None = None,
+        trigger: Trigger = NO_FAULTS,
+        is_full: Callable[[], bool] = lambda: False,
     ) -> None:
         self._resolve = resolve
         self._trigger = trigger
         self._clock = clock
         self._limits = limits or Limits()
+        self._turnstile = Turnstile(is_full)
         self._connections: set[Connection] = set()
         self._services: Services | None = None
         self._accepting = trio.CancelScope()
@@ -101,8 +110,11 @@ class Server:
         async with trio.open_nursery() as nursery:
             budget = BodyBudget(self._limits.bodies_bytes_max)
             now = trio.lowlevel.current_clock().current_time
-            self._services = Services(self._resolve, self._clock, nursery, self._limits, budget, now, self._trigger)
+            self._services = Services(
+                self._resolve, self._clock, nursery, self._limits, budget, now, self._turnstile, self._trigger
+            )
             nursery.start_soon(self._sweep)
+            nursery.start_soon(self._turnstile.run)
             for listener in listeners:
                 nursery.start_soon(self._accept, listener)
             task_status.started(self)

@@ -12,6 +12,7 @@ from kernel.faults.trigger import NO_FAULTS, Trigger
 from kernel.http import limits
 from kernel.http.exchange import HeadCache
 from kernel.http.router import Resolver
+from kernel.http.turnstile import Turnstile
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Services:
     limits: Limits
     budget: BodyBudget
     now: Callable[[], float]  # Trio's clock: what deadlines are told by
+    turnstile: Turnstile
     trigger: Trigger = NO_FAULTS
     heads: HeadCache = field(default_factory=HeadCache)
     # Set once the server stops: every further answer ends its connection.

@@ -201,7 +201,7 @@ class PostChannel(msgspec.Struct, eq=False):
 
     async def wait(self) -> None:
         """Until there is something to send, or until the sweep asks for a change of manner."""
-        if self.has_news:
+        if self._answer is not None or self._events:
             return
         # One waiter, one wake-up: an Event would cost every call twice as much.
         assert self._waiter is None, "the connection waits once"

@@ -164,11 +164,12 @@ def _incomplete(head: Head, meta: object) -> ProtocolError:
 
 
 def _check_mirror(head: Head, request: Request, params: dict[str, Any], version: str) -> None:
+    method = request.method
     if head.version != version:
         raise _mismatch("MCP-Protocol-Version", head.version, META_VERSION)
-    if head.method != request.method:
+    if head.method != method:
         raise _mismatch("Mcp-Method", head.method, "method")
-    field = NAMED_BY.get(request.method)
+    field = NAMED_BY.get(method)
     expected = params.get(field) if field is not None else None
     # Where the body itself has no name, the parameter check answers; the header is not demanded.
     if isinstance(expected, str) and (head.has_bad_name or head.name != expected):

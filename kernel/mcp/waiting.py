@@ -38,8 +38,7 @@ async def await_answer_for(
     channel = call.channel
     if call.is_performed:
         # What is being written is bounded, and shorter than anybody's patience: nobody needs to look after this wait.
-        while not channel.has_news:
-            await channel.wait()
+        await channel.wait()
         if (message := channel.answer) is not None:
             return answer(head, message, channel.status)
     try:

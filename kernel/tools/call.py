@@ -32,7 +32,7 @@ from kernel.tools.configuration import Configuration, KernelOptions
 from kernel.tools.context import Handling, Refresh, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.limits import MEMORY_STALE_AFTER_MS
-from kernel.tools.permissions import Level
+from kernel.tools.permissions import Level, Permissions
 from kernel.tools.plugin_files import PluginFiles
 from kernel.tools.preparation import (
     EXTENSION,
@@ -194,8 +194,9 @@ class Tools:
             raise
 
     async def _prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
+        moment = None if self._near is None else self._near.moment()
         try:
-            configuration = self._fresh_configuration() or await self.files.configuration(self.parts.host)
+            configuration = self.files.known_configuration(moment) or await self.files.configuration(self.parts.host)
         except (ToolError, HostError) as error:
             told = error if isinstance(error, ToolError) else failures.from_host(error)
             raise Refused(self.error_result(told, asked=(name, arguments))) from error
@@ -210,10 +211,6 @@ class Tools:
         if action_name == HELP:
             return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
         return self._prepared(name, asked(configuration, tool, action_name, arguments, self.parts.more), configuration)
-
-    def _fresh_configuration(self) -> Configuration | None:
-        """The settings, where they have been looked at in this very moment."""
-        return None if self._near is None else self.files.known_configuration(self._near.moment())
 
     def _prepared(self, name: str, call: Asked, configuration: Configuration) -> Prepared:
         action, policy, near_host = call.action, call.policy, self._near
@@ -268,15 +265,21 @@ class Tools:
         configuration: Configuration = prepared.state["configuration"]
         facts = (call.action.tool, call.action.name, call.arguments, caller.session_id, ticket, call.submitted)
         current_call.set(CallFacts(*facts))
+        files, host = self.files, self.parts.host
+        moment = None if self._near is None else self._near.moment()
         try:
-            configuration = self._fresh_configuration() or await self.files.configuration(self.parts.host)
+            fresh = files.known_configuration(moment)
+            if fresh is None:
+                fresh, moment = await files.configuration(host), None  # it may have waited: the moment is over
+            configuration = fresh
             # Switched off since it was prepared: it waited in its lane, and the switch holds from execution on.
             is_new = configuration is not prepared.state["configuration"]
             if is_new and call.action.key in HANDLERS and not configuration.is_enabled(call.action):
                 raise ToolError("action_disabled", f"{call.action.key} was switched off.", hint="List the tools again.")
             if is_new:
                 check_preflight(configuration, call)
-            context = await self._context(call, configuration, ticket, caller)
+            permissions = files.known_permissions(moment) or await files.permissions(host)
+            context = self._context(call, configuration, permissions, ticket, caller)
             payload = await self._run(call, context, ticket)
         except ToolError as error:
             return failed(configuration, call.action, error, call.policy)
@@ -291,7 +294,9 @@ class Tools:
             slims=configuration.slims_results and not call.is_app,
         )
 
-    async def _context(self, call: Asked, configuration: Configuration, ticket: Ticket, caller: Caller) -> ToolContext:
+    def _context(
+        self, call: Asked, configuration: Configuration, permissions: Permissions, ticket: Ticket, caller: Caller
+    ) -> ToolContext:
         parts = self.parts
         options = configuration.options
         budget = None
@@ -306,8 +311,6 @@ class Tools:
             retries=options.read_retries,
             host_retries=not parts.retries_reads,
         )
-        moment = None if self._near is None else self._near.moment()
-        permissions = self.files.known_permissions(moment) or await self.files.permissions(parts.host)
         return ToolContext(
             host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=self._parts_of_handlers
         )

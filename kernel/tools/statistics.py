@@ -162,26 +162,28 @@ class Statistics:
         """Note that a call begins. Synchronous."""
         started = Started(tool, action, parameters, self._clock.now())
         self._running[id(started)] = started
-        self._wake_sweep()
+        if self._is_sweep_parked:
+            self._wake_sweep()
         return started
 
     def ended(self, started: Started, *, is_error: bool, code: str = "", size: int = 0, earns: bool = True) -> Recorded:
         """Note how it ended. Synchronous; the call's answer waits for what is returned. A refused call earns nothing."""
         self._running.pop(id(started), None)
         now_ms = self._clock.wall_ms()
+        tool = started.tool
         line = _Line(
             self._next_seq(now_ms),
-            started.tool,
+            tool,
             started.action,
             "error" if is_error else "success",
             now_ms,
             duration_ms=round((self._clock.now() - started.began) * 1000),
             error_code=code,
             param_keys=list(started.parameters),
-            result_size_hint=_size_hint(size),
+            result_size_hint=_SIZE_HINTS[bisect_left(_SIZE_BOUNDS, size)],
             transport=self._transport,
         )
-        pays = earns and started.tool != _UNPAID_TOOL
+        pays = earns and tool != _UNPAID_TOOL
         return self._append(_Change(Recorded(self._now), _earned if pays else None, line))
 
     async def settle(self, recorded: Recorded) -> None:
@@ -280,14 +282,14 @@ class Statistics:
         if self._is_writer_parked:
             self._is_writer_parked = False
             self._work.unpark()
-        self._wake_sweep()
+        if self._is_sweep_parked:
+            self._wake_sweep()
         return change.recorded
 
     def _wake_sweep(self) -> None:
-        if self._is_sweep_parked:
-            self._is_sweep_parked = False
-            self._now = trio.current_time()
-            self._calls.unpark()
+        self._is_sweep_parked = False
+        self._now = trio.current_time()
+        self._calls.unpark()
 
     async def _write(self) -> None:
         # Taken once: whatever becomes of the write, no change is ever applied again.
@@ -376,7 +378,3 @@ def _read_balance(content: bytes | None) -> Balance:
     balance = stored.get("balance")
     last = stored.get("lastAction")
     return Balance(total, balance if isinstance(balance, int) else total, str(last) if isinstance(last, str) else None)
-
-
-def _size_hint(size: int) -> str:
-    return _SIZE_HINTS[bisect_left(_SIZE_BOUNDS, size)]

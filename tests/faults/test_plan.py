@@ -202,3 +202,17 @@ def test_what_makes_no_sense_is_refused_where_it_is_built() -> None:
 def test_a_request_that_was_only_read_says_whose_call_it_is(body: bytes, facts: tuple[str | None, str | None]) -> None:
     call = facts_of_request(body, "s")
     assert (call.tool, call.action, call.session, call.number) == (*facts, "s", None)
+
+
+def test_a_plan_knows_the_points_that_it_is_about() -> None:
+    plan = FaultPlan()
+    assert (plan.points, plan.strikes_http) == (frozenset(), False)
+    plan.add(Rule("host.before:/api/block/getBlock*", "delay", seconds=0.1))
+    assert "host.before:/api/block/getBlockKramdown" in plan.points
+    assert "host.after:/api/block/getBlockKramdown" not in plan.points
+    assert not plan.strikes_http
+    plan.add(Rule("http.*", "delay", seconds=0.1))
+    assert "http.closing" in plan.points
+    assert plan.strikes_http
+    plan.clear()
+    assert (plan.points, plan.strikes_http) == (frozenset(), False)

@@ -56,3 +56,11 @@ async def test_a_ticket_that_was_cancelled_before_is_not_submitted() -> None:
             with pytest.raises(RequestCancelled):
                 scheduler.submit(ticket, Lane.READ, work, on_answer=answers.append)
     assert answers == []
+
+
+async def test_a_scheduler_is_full_while_every_place_is_taken() -> None:
+    async with open_scheduler(admitted_max=1) as scheduler:
+        assert not scheduler.is_full()
+        with scheduler.admit():
+            assert scheduler.is_full()
+        assert not scheduler.is_full()
