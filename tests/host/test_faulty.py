@@ -188,12 +188,14 @@ class Near(Recording):
         return "now"
 
 
-async def test_a_plan_in_force_makes_a_near_host_far() -> None:
+async def test_a_plan_about_reading_files_makes_a_near_host_far() -> None:
     """Each look at a file is a host call that a rule may strike: nothing is remembered from one to the next."""
     trigger = Trigger()
     host = FaultyHost(Near(), trigger)
     assert (host.is_quiet, host.moment()) == (True, "now")
     trigger.plan.add(Rule(f"host.before:{WRITE}", "fail"))
+    assert (host.is_quiet, host.moment()) == (False, "now"), "a plan about other calls leaves looks at files alone"
+    trigger.plan.add(Rule("host.before:/api/file/*", "fail"))
     assert (host.is_quiet, host.moment()) == (False, None)
     far = FaultyHost(Recording(), Trigger())
     assert (far.is_quiet, far.moment()) == (False, None)
