@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cmp_to_key
 from typing import Any, Final
@@ -106,15 +106,10 @@ def _stood_for(
     connection: apsw.Connection, pairs: list[tuple[BlockRow, BlockRow]], found: Linked, keywords: Sequence[str]
 ) -> set[str]:
     """Put the containers of referring paragraphs among the blocks; the ids of those containers."""
-    paragraphs = {row.parent_id: row for _, row in pairs if row.type == "p"}
-    doubles = sum(1 for _, row in pairs if row.type == "p") - len(paragraphs)
-    found.count = len(pairs) - doubles
+    paragraphs = [row for _, row in pairs if row.type == "p"]
+    found.count = len(pairs) - len(paragraphs) + len({row.parent_id for row in paragraphs})
     standing: set[str] = set()
-    for parent in blocks_by_id(connection, list(paragraphs)):
-        if parent.type not in _CONTAINERS:
-            continue
-        paragraph = paragraphs[parent.id]
-        is_first = parent.type != "i" or parent.fcontent == paragraph.content or not _has_more(paragraph)
+    for parent, paragraph, is_first in containers_of(connection, paragraphs):
         found.originals[parent.id] = paragraph.id
         if is_first:
             standing.add(parent.id)
@@ -124,6 +119,18 @@ def _stood_for(
         elif is_first:
             found.blocks.append(block)
     return standing
+
+
+def containers_of(
+    connection: apsw.Connection, paragraphs: Iterable[BlockRow]
+) -> Iterator[tuple[BlockRow, BlockRow, bool]]:
+    """The containers of referring paragraphs: (container, paragraph, whether the container stands for it)."""
+    of_parent = {row.parent_id: row for row in paragraphs}
+    for parent in blocks_by_id(connection, list(of_parent)):
+        if parent.type in _CONTAINERS:
+            paragraph = of_parent[parent.id]
+            has_own_text = parent.type == "i" and parent.fcontent != paragraph.content and _has_more(paragraph)
+            yield parent, paragraph, not has_own_text
 
 
 def _has_more(paragraph: BlockRow) -> bool:

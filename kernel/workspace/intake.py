@@ -84,9 +84,13 @@ def dom_of_block(node: Node) -> str:
     return dom_of_siblings([node])
 
 
-def dom_of_siblings(nodes: Sequence[Node]) -> str:
-    """Editor DOM of blocks that stand side by side; those right below a document are numbered."""
-    is_top = bool(nodes) and nodes[0].parent is not None and nodes[0].parent.type == "NodeDocument"
+def dom_of_siblings(nodes: Sequence[Node], *, place: Node | None = None) -> str:
+    """Editor DOM of blocks that stand side by side; those right below a document are numbered.
+
+    ``place`` is the first block as it stands in its document, where ``nodes`` are copies.
+    """
+    first = place or next(iter(nodes), None)
+    is_top = first is not None and first.parent is not None and first.parent.type == "NodeDocument"
     return render_dom(nodes, first_index=ROOT_INDEX_FIRST if is_top else None)
 
 

@@ -9,9 +9,10 @@ from kernel.siyuan.api.filetree import optional
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.attributes import block_not_found
 from kernel.workspace.edits import give_id
-from kernel.workspace.intake import dom_of_block, dom_of_blocks, parsed_dom
+from kernel.workspace.intake import dom_of_block, dom_of_siblings, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
-from kernel.workspace.sections import clear_fold, level_of, section_of
+from kernel.workspace.refs import block_ref_counts
+from kernel.workspace.sections import clear_fold, is_folded, level_of, section_of
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -42,7 +43,7 @@ def get_heading_children_dom(call: Call) -> Any:
     else:
         for child in copies[1:]:
             child.properties["parent-heading"] = heading.id
-    return dom_of_blocks(copies)
+    return dom_of_siblings(copies, place=heading)
 
 
 def append_heading_children(call: Call) -> Any:
@@ -72,19 +73,19 @@ def get_heading_delete_transaction(call: Call) -> Any:
     heading = _wanted(call)
     if heading is None:
         return None
-    transaction = Transaction([], [])
+    undo: list[Operation] = []
+    transaction = Transaction([], undo)
     for node in (heading, *section_of(heading)):
         previous = node.previous
         transaction.do.append(Operation(action="delete", id=node.id))
-        undo = Operation(
+        insert = Operation(
             action="insert",
             id=node.id,
             data=dom_of_block(node),
             parentID=node.parent.id if node.parent is not None else "",
             previousID=previous.id if previous is not None else "",
         )
-        assert transaction.undo is not None, "made with a list above"
-        transaction.undo.append(undo)
+        undo.append(insert)
     return transaction.to_json()
 
 
@@ -92,14 +93,15 @@ def get_heading_insert_transaction(call: Call) -> Any:
     heading = _wanted(call)
     if heading is None:
         return None
-    transaction = Transaction([], [])
+    undo: list[Operation] = []
+    transaction = Transaction([], undo)
     for node in (heading, *section_of(heading)):
         copy = node.clone()
         give_id(copy, call.kernel.workspace.new_id())
-        insert = Operation(action="insert", id=copy.id, data=dom_of_block(copy), context={"ignoreProcess": "true"})
+        drawn = dom_of_siblings([copy], place=node)
+        insert = Operation(action="insert", id=copy.id, data=drawn, context={"ignoreProcess": "true"})
         transaction.do.append(insert)
-        assert transaction.undo is not None, "made with a list above"
-        transaction.undo.append(Operation(action="delete", id=copy.id))
+        undo.append(Operation(action="delete", id=copy.id))
     return transaction.to_json()
 
 
@@ -109,14 +111,20 @@ def get_heading_level_transaction(call: Call) -> Any:
     if heading is None or level_of(heading) == level:
         return None
     change = level - level_of(heading)
-    transaction = Transaction([], [])
-    for node in (heading, *section_of(heading)):
-        for below in [below for below in node.walk() if below.type == "NodeHeading"]:
-            assert transaction.undo is not None, "made with a list above"
-            transaction.undo.append(Operation(action="update", id=below.id, data=dom_of_block(below)))
-            copy = below.clone()
-            copy.fields["HeadingLevel"] = max(1, min(LEVEL_MAX, level_of(below) + change))
-            transaction.do.append(Operation(action="update", id=below.id, data=dom_of_block(copy)))
+    section = [heading, *section_of(heading)]
+    headings = [below for node in section for below in node.walk() if below.type == "NodeHeading"]
+    counts = block_ref_counts(call.kernel.workspace, [one.id for one in headings])
+    undo: list[Operation] = []
+    transaction = Transaction([], undo)
+    for one in headings:
+        copy = one.clone()
+        if is_folded(heading):
+            clear_fold([copy])
+        if count := counts.get(one.id, 0):
+            copy.properties["refcount"] = str(count)
+        undo.append(Operation(action="update", id=one.id, data=dom_of_siblings([copy], place=one)))
+        copy.fields["HeadingLevel"] = max(1, min(LEVEL_MAX, level_of(one) + change))
+        transaction.do.append(Operation(action="update", id=one.id, data=dom_of_siblings([copy], place=one)))
     return transaction.to_json()
 
 

@@ -8,9 +8,12 @@ from kernel.siyuan.api.block import found_node, id_list
 from kernel.siyuan.api.filetree import checked_id, optional
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.arguments import ApiError, Panic
+from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.attributes import block_not_found
+from kernel.workspace.backlinks import containers_of
 from kernel.workspace.doc_info import document_info
 from kernel.workspace.events import MAIN
+from kernel.workspace.index.queries import blocks_by_id
 from kernel.workspace.refs import references_to, transfer_references
 
 if TYPE_CHECKING:
@@ -29,7 +32,8 @@ def check_block_ref(call: Call) -> Any:
     return bool(references_to(workspace, [one for one in wanted if workspace.block_exists(one)]))
 
 
-def get_ref_ids(call: Call) -> Any:
+async def get_ref_ids(call: Call) -> Any:
+    """Who refers to a block. A container stands for the paragraph in it that refers, and says so."""
     workspace = call.kernel.workspace
     block_id = optional(call, "id", str, "")
     entry = workspace.blocks.documents.get(block_id)
@@ -37,9 +41,17 @@ def get_ref_ids(call: Call) -> Any:
     found: dict[str, list[str]] = {}
     for _, referring, target in references_to(workspace, wanted) if workspace.block_exists(block_id) else ():
         found.setdefault(referring, []).append(target)
+    index = await settled_index(call.kernel)
+    paragraphs = [row for row in blocks_by_id(index.connection, list(found)) if row.type == "p"]
+    originals: dict[str, str] = {}
+    shown = {one: one for one in found}
+    for parent, paragraph, stands_for_it in containers_of(index.connection, paragraphs):
+        originals[parent.id] = paragraph.id
+        if stands_for_it:
+            shown[paragraph.id] = parent.id
     return {
-        "refDefs": [{"refID": referring, "defIDs": targets} for referring, targets in found.items()],
-        "originalRefBlockIDs": {},
+        "refDefs": [{"refID": shown[referring], "defIDs": targets} for referring, targets in found.items()],
+        "originalRefBlockIDs": originals,
     }
 
 
@@ -101,7 +113,7 @@ def get_docs_info(call: Call) -> Any:
     call.arguments.raw_bool("av")
     found = [(one, pair) for one in ids if (pair := found_node(call, one)) is not None]
     if not found:
-        raise ApiError(block_not_found(" ".join(ids)))
+        raise ApiError(block_not_found(f"[{' '.join(ids)}]"))
     workspace = call.kernel.workspace
     return [document_info(workspace, pair[0], one, counts_refs=counts_refs) for one, pair in found]
 

@@ -38,7 +38,7 @@ _NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _NO_FILE: Final = "no file found"
 _SENSITIVE: Final = "import from local path [{}] failed: local path is sensitive path"
 _PANIC: Final = "import from local path failed, please check kernel log for details"
-_NOT_MARKDOWN: Final = "Only supports importing Markdown files"
+_NOT_MARKDOWN: Final = "Only supports importing Markdown document"
 # Where notes may be imported from: what is not the workspace's own machinery.
 _READABLE: Final = ("data/",)
 _DATA_FOLDERS_MAX: Final = 1
@@ -124,9 +124,8 @@ async def _import_documents(call: Call, file: FormFile, values: dict[str, str]) 
     if workspace.notebooks.opened(box) is None:
         raise ApiError(NO_NOTEBOOK)
     folder = target_folder(workspace, box, values.get("toPath", "/"))
-    if folder is None:
-        raise ApiError("block not found")
-    import_archive(workspace, archive, box, folder)
+    if folder is not None:
+        import_archive(workspace, archive, box, folder)
 
 
 async def import_sy_notebook(call: Call) -> Any:

@@ -170,7 +170,9 @@ class _Checker:
         return fits_day(own["content"], node["operator"], other["content"], other["content2"], moment)
 
     def compare_texts(self, operator: str, text: str, wanted: str) -> bool:
-        """Compare texts as the search settings say; nothing to compare with lets everything pass."""
+        """Compare texts as the search settings say; nothing to compare with lets everything pass. They have no order."""
+        if operator in (">", ">=", "<", "<="):
+            return False
         if not self.place.is_case_sensitive:
             text, wanted = text.lower(), wanted.lower()
         return _compare_templates(operator, text, wanted)

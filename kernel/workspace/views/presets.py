@@ -137,7 +137,7 @@ class _Presets:
             start, end = moment.local(wanted["content"]), moment.local(wanted["content2"])
         if node["relativeDate"] is not None:
             start, end = relative_span(node["relativeDate"], moment)
-        content: Any = {"content": 0}
+        content: Any
         match node["operator"]:
             case "=" | ">=" | "<=":
                 content = _at(start)
@@ -149,6 +149,10 @@ class _Presets:
                 content = _at(self._between(node, start, end))
             case "Is not empty":
                 content = _at(moment.now)
+            case "Is empty":
+                content = {"content": 0}
+            case _:
+                return value
         value["date"] = {**empty_content("date", has_time=True), **content}
         return value
 

@@ -70,16 +70,20 @@ def _target(place: Around, database: Database, key: Json) -> tuple[Database | No
 
 
 def fill_rollups(place: Around, database: Database, shown: Rendered) -> None:
-    """Gather what every rollup shows."""
+    """Gather what every rollup shows.
+
+    The views come first: drawing one gives the items of its database the cells that they lack, for all rollups.
+    """
+    views: dict[int, Rendered | None] = {}
     for index, one in enumerate(shown.fields):
         target, target_key = _target(place, database, one.key)
         if target is None or target_key is None:
             continue
-        view: Rendered | None = None
-        if _needs_view(database, target, target_key) and target.views():
-            view = render_nested(place, target, target.views()[0])
-        for item in shown.items:
-            gather(place, database, one.key, item.id, item.values[index], view)
+        needs_view = _needs_view(database, target, target_key) and target.views()
+        views[index] = render_nested(place, target, target.views()[0]) if needs_view else None
+    for item in shown.items:
+        for index, view in views.items():
+            gather(place, database, shown.fields[index].key, item.id, item.values[index], view)
 
 
 def gather(

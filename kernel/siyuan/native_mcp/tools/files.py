@@ -29,12 +29,12 @@ _STAMP: Final = "%Y-%m-%d %H:%M:%S"
 
 
 def resolved(call: ToolCall, given: str) -> str:
-    """A path inside the workspace (``""`` is the workspace). Raises ToolFailed."""
+    """A path below the workspace, which is not the workspace itself. Raises ToolFailed."""
     inner = posixpath.normpath(given)
-    joined = posixpath.normpath("./" + inner.lstrip("/"))
-    if inner.startswith("../") or inner == ".." or joined.startswith("../") or joined == ".." or "\0" in given:
+    path = posixpath.normpath("./" + inner.lstrip("/"))
+    leads_out = inner.startswith("../") or path.startswith("../") or path in (".", "..")
+    if leads_out or inner == ".." or "\0" in given:
         raise ToolFailed(f"path escapes workspace: {inner}")
-    path = "" if joined == "." else joined
     top = os.path.realpath(call.workspace.files.absolute(""))
     real = os.path.realpath(call.workspace.files.absolute(path))
     if real != top and not real.startswith(f"{top}/"):
@@ -45,19 +45,10 @@ def resolved(call: ToolCall, given: str) -> str:
 
 
 def _stat(call: ToolCall, path: str, failure: str) -> FileStat:
-    found = call.workspace.files.stat(path) if path else None
-    if path == "":
-        found = _top(call)
+    found = call.workspace.files.stat(path)
     if found is None:
         raise ToolFailed(f"{failure}stat {call.workspace.files.absolute(path)}: {_GONE}")
     return found
-
-
-def _top(call: ToolCall) -> FileStat:
-    from kernel.workspace.files import FileStat
-
-    info = os.stat(call.workspace.files.absolute(""))
-    return FileStat("", True, info.st_size, info.st_mtime)
 
 
 def shown_size(found: FileStat) -> int:
@@ -162,8 +153,6 @@ async def delete(call: ToolCall) -> str:
     given = call.needed("path")
     path = resolved(call, given)
     _stat(call, path, "stat failed: ")
-    if not path:
-        raise ToolFailed("delete failed: the workspace itself stays")
     await _change(call, lambda files: files.remove(path), "delete failed: ", path)
     return f"deleted: {given}"
 
@@ -240,8 +229,6 @@ async def grep(call: ToolCall) -> str:
         if not _matches(posixpath.basename(below), include) or below == CONF:
             continue
         content = _content(call, below, "grep failed: ")
-        if b"\0" in content:
-            continue
         # A pattern may take its time: not on the loop.
         rows = await trio.to_thread.run_sync(partial(_hits, expression, content, around), abandon_on_cancel=True)
         lines += [f"{below}:{number}{'-:' if is_around else ':'} {text}\n" for number, is_around, text in rows]
