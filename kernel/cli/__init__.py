@@ -96,7 +96,7 @@ def _tell_as_json(error: click.UsageError, words: list[str]) -> None:
     """The JSON line of a call that was never made: who asks for JSON reads standard output, whatever goes wrong."""
     is_call = bool(words) and (words[0] not in COMMANDS or words[0] == "call")
     flags = words[: words.index("--")] if "--" in words else words
-    if not is_call or "--json" not in flags:
+    if not is_call or not {"--json", "--json=true"} & set(flags):
         return
     from kernel.cli.showing import print_json
     from kernel.errors import ToolError

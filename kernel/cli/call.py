@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import click
 
-from kernel.cli.flags import arguments_of, kebab, options_of
+from kernel.cli.flags import arguments_of, kebab, options_of, words_of
 from kernel.cli.place import TOKEN_VARIABLE, Place
 from kernel.safety.intent import Precondition
 from kernel.safety.policy import EXTERNAL
@@ -24,6 +24,7 @@ CONTEXT: Final[dict[str, Any]] = {
     "token_normalize_func": kebab,
 }
 _OWN: Final = "own_"
+PREFLIGHT: Final = "--validate-only"
 
 
 class ActionCommand(click.Command):
@@ -57,9 +58,10 @@ class ActionCommand(click.Command):
                     formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        words = words_of(self.params, args)
         # For the command that writes what a preflight has checked: the same words, and the credentials.
-        self.words = [ctx.command_path, *(word for word in args if word != "--validate-only")]
-        return super().parse_args(ctx, args)
+        self.words = [ctx.command_path, *(one for word in words if word.flag != PREFLIGHT for one in word.tokens)]
+        return super().parse_args(ctx, [one for word in words for one in word.tokens])
 
     def run(self, plain: tuple[str, ...], **given: Any) -> None:
         own = {key.removeprefix(_OWN): given.pop(key) for key in list(given) if key.startswith(_OWN)}
@@ -182,7 +184,7 @@ def _own_options(action: Action) -> list[click.Option]:
 def _write_options(action: Action) -> list[click.Option]:
     options = [
         click.Option(
-            [_OWN + "validate_only", "--validate-only"], is_flag=True, help="Preflight only: check, write nothing."
+            [_OWN + "validate_only", PREFLIGHT], is_flag=True, help="Preflight only: check, write nothing."
         ),
         click.Option(
             [_OWN + "yes", "--yes", "-y"], is_flag=True, help="Preflight and write, without asking in between."

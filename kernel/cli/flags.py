@@ -7,7 +7,8 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -148,6 +149,44 @@ def _bounds(schema: Schema) -> Iterator[str]:
         yield f"{low} to {high}."
     elif low is not None and low > -(2**53) + 1:
         yield f"At least {low}."
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What stands together on a command line: a flag (``flag``: its name) with its value, or one word by itself."""
+
+    tokens: tuple[str, ...]
+    flag: str = ""
+
+
+def words_of(params: Iterable[click.Parameter], tokens: Sequence[str]) -> list[Word]:
+    """A command line in words; a switch that is given a value (``--open=false``) is written as the one that says so.
+
+    Raises:
+        click.BadParameter: the value is neither true nor false.
+    """
+    options = {name: one for one in params if isinstance(one, click.Option) for name in one.opts}
+    words: list[Word] = []
+    waiting = list(tokens)
+    while waiting:
+        token = waiting.pop(0)
+        if token == "--":
+            return [*words, *(Word((one,)) for one in (token, *waiting))]
+        written, equals, value = token.partition("=")
+        flag = f"--{kebab(written[2:])}" if written.startswith("--") else written
+        option = options.get(flag)
+        if option is None:
+            words.append(Word((token,)))
+        elif not option.is_flag:
+            words.append(Word((token, waiting.pop(0)) if not equals and waiting else (token,), flag))
+        elif not equals:
+            words.append(Word((token,), flag))
+        # An empty value is mostly a variable that is not set: nobody's word.
+        elif click.BOOL.convert(value or "(empty)", option, None):
+            words.append(Word((flag,), flag))
+        else:
+            words.append(Word(tuple(option.secondary_opts[:1]), flag))
+    return words
 
 
 def arguments_of(action: Action, given: Mapping[str, Any], plain: Sequence[str]) -> dict[str, Any]:

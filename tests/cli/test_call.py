@@ -133,7 +133,7 @@ def test_a_kernel_by_its_address(kernel: Kernel, monkeypatch: pytest.MonkeyPatch
 # --- safe writes -------------------------------------------------------------------------------------------------
 def test_a_safe_write_in_two_commands(kernel: Kernel, path: str) -> None:
     """The first one prints the second one."""
-    first = kernel.run("fs", "write", path, "one 'quoted' text", "--validate-only")
+    first = kernel.run("fs", "write", path, "one 'quoted' text", "--validate-only=yes", "--overwrite=false")
     assert first.exit_code == 0
     command = shlex.split(first.stderr.split("To write it: ")[1].splitlines()[0])
     assert kernel.told("fs", "read", path, code=1)["error"]["code"] == "not_found"

@@ -33,6 +33,50 @@ def read(*words: str, action: Action = ACTION, stdin: str | bytes = "") -> dict[
 
 
 @pytest.mark.parametrize(
+    ("words", "on"),
+    [
+        (("--on",), True),
+        (("--no-on",), False),
+        (("--on=true",), True),
+        (("--on=TRUE",), True),
+        (("--on=1",), True),
+        (("--on=yes",), True),
+        (("--on=false",), False),
+        (("--ON=false",), False),
+        (("--on=0",), False),
+        (("--on=no",), False),
+        (("--on", "--on=false"), False),
+    ],
+)
+def test_a_switch_is_thrown_with_or_without_a_value(words: tuple[str, ...], on: bool) -> None:
+    assert read("a", "b", *words) == {"path": "a", "to": "b", "on": on}
+
+
+@pytest.mark.parametrize("value", ["", "maybe", "2"])
+def test_a_switch_takes_true_or_false(value: str) -> None:
+    said = read("a", "b", f"--on={value}")
+    assert isinstance(said, str)
+    assert "not a valid boolean" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "arguments"),
+    [
+        (("--path", "--on=false", "b"), {"path": "--on=false", "to": "b"}),
+        (("a", "--names", "--on=false", "--to", "-"), {"path": "a", "to": "in", "names": ["--on=false"]}),
+        (("--", "--on=false", "b"), {"path": "--on=false", "to": "b"}),
+        (("--to=--on=false", "a"), {"path": "a", "to": "--on=false"}),
+    ],
+)
+def test_what_stands_for_a_value_stays_one(words: tuple[str, ...], arguments: dict[str, Any]) -> None:
+    assert read(*words, stdin="in") == arguments
+
+
+def test_an_option_without_its_value_is_told_as_ever() -> None:
+    assert "requires an argument" in str(read("a", "b", "--names"))
+
+
+@pytest.mark.parametrize(
     ("name", "flag"),
     [
         ("path", "path"),
