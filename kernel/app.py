@@ -43,6 +43,7 @@ from kernel.mcp.fixtures.endpoint import fixture_endpoint
 from kernel.mcp.principals import principal_of
 from kernel.plugin_routes import PluginParts, plugin_routes
 from kernel.safety.coordinator import WriteCoordinator
+from kernel.safety.folder import storage_folder
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
@@ -68,7 +69,6 @@ from kernel.workspace.workspace import Workspace
 from scheduler import Scheduler, open_scheduler
 from scheduler.events import Observer
 
-PLUGIN_STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 WORKSPACE_LOCK: Final = ".lock"
 _LEVELS: Final = {"none": Level.NONE, "r": Level.READ, "rw": Level.WRITE, "rwd": Level.DELETE}
 _SIGNALS: Final = [signal.SIGINT, signal.SIGTERM]
@@ -134,7 +134,7 @@ async def open_app(
     kernel = _open_kernel(settings, clock, ids)
     bare: Host = _open_host(settings, kernel, doubles)
     host: Host = FaultyHost(bare, trigger) if has_laboratory else bare
-    storage = storage_folder(settings)
+    storage = _storage(settings)
     async with (
         trio.open_nursery() as nursery,
         open_scheduler(
@@ -192,20 +192,16 @@ async def _close_notes(kernel: SiyuanKernel) -> None:
         _log.warning("the next start will read all notes anew: %s", error)
 
 
+def _storage(settings: Settings) -> Path:
+    """Where ledger and coordinator lock lie."""
+    return storage_folder(settings.workspace, settings.host_url, settings.state_dir)
+
+
 def _trace(clock: Clock, *, has_laboratory: bool) -> Trace:
     """Where the laboratory or the log wants to hear what happens; else one that hears nothing."""
     if logging.getLogger("kernel.calls").isEnabledFor(logging.INFO):
         return Trace(clock.now, listener=CallLog())
     return Trace(clock.now) if has_laboratory else NO_TRACE
-
-
-def storage_folder(settings: Settings) -> Path:
-    """Where ledger and coordinator lock lie: with the notes, or keyed by the remote host (decision 51)."""
-    if not settings.host_url:
-        return settings.workspace / PLUGIN_STORAGE
-    base = settings.state_dir or settings.workspace / "remote"
-    key = "".join(letter if letter.isalnum() else "-" for letter in settings.host_url)
-    return base / key
 
 
 def _fault_plan(settings: Settings) -> FaultPlan:
@@ -340,7 +336,7 @@ def run_app(settings: Settings) -> int:
 @contextmanager
 def _owned(settings: Settings) -> Iterator[list[CoordinatorLock]]:
     """The workspace and the coordinator are this process's, or it does not start (decisions 7 and 50)."""
-    paths = [storage_folder(settings) / LOCK_FILE]
+    paths = [_storage(settings) / LOCK_FILE]
     if not settings.host_url:
         paths.insert(0, settings.workspace / WORKSPACE_LOCK)
     locks: list[CoordinatorLock] = []

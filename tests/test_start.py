@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kernel.app import DAMAGED_FILES_TOLD_MAX, open_app, storage_folder
+from kernel.app import DAMAGED_FILES_TOLD_MAX, open_app
 from kernel.clock import SystemClock
 from kernel.ids import SystemIds
+from kernel.safety.folder import storage_folder
 from kernel.safety.open import LEDGER_FILE
 from kernel.settings import Settings
 from kernel.workspace.conf import BROKEN_CONF_PATH, CONF_PATH
@@ -57,7 +58,7 @@ async def test_damaged_documents_are_named_up_to_the_bound(workspace: Path, capl
 
 
 async def test_a_ledger_that_cannot_be_used_is_named(workspace: Path, caplog: pytest.LogCaptureFixture) -> None:
-    ledger = storage_folder(Settings(workspace=workspace)) / LEDGER_FILE
+    ledger = storage_folder(workspace) / LEDGER_FILE
     ledger.parent.mkdir(parents=True)
     ledger.write_bytes(b"no database at all, but long enough to be one" * 100)
     (told,) = await told_at_start(workspace, caplog)

@@ -69,7 +69,7 @@ class ActionCommand(click.Command):
         # The event loop and the client are most of the start-up time; help and wrong arguments need neither.
         from kernel.cli.performing import Manner, run_call
 
-        place = Place.of(own.pop("workspace"), own.pop("url"), own.pop("token"))
+        place = Place.of(**{name: own.pop(name) for name in ("workspace", "url", "token", "host_url", "state_dir")})
         credentials = {field.value: own.pop(field.name) for field in Precondition if own.get(field.name) is not None}
         manner = Manner(
             is_json=own["json"],
@@ -169,6 +169,16 @@ def _own_options(action: Action) -> list[click.Option]:
         ),
         # A cell of a database has a URL of its own: there only the longer name is the kernel's.
         click.Option([_OWN + "url", *flags("kernel-url", "url")], default="", help="A kernel by its address."),
+        click.Option(
+            [_OWN + "host_url", *flags("host-url")],
+            default="",
+            help="The kernel in front of the SiYuan at this URL.",
+        ),
+        click.Option(
+            [_OWN + "state_dir", *flags("state-dir")],
+            type=click.Path(path_type=Path),
+            help="The --state-dir of that kernel.",
+        ),
         click.Option([_OWN + "token", *flags("token")], default="", help=f"Its API token (better: {TOKEN_VARIABLE})."),
         click.Option([_OWN + "json", *flags("json")], is_flag=True, help="Print one JSON line, also for errors."),
     ]
@@ -183,9 +193,7 @@ def _own_options(action: Action) -> list[click.Option]:
 
 def _write_options(action: Action) -> list[click.Option]:
     options = [
-        click.Option(
-            [_OWN + "validate_only", PREFLIGHT], is_flag=True, help="Preflight only: check, write nothing."
-        ),
+        click.Option([_OWN + "validate_only", PREFLIGHT], is_flag=True, help="Preflight only: check, write nothing."),
         click.Option(
             [_OWN + "yes", "--yes", "-y"], is_flag=True, help="Preflight and write, without asking in between."
         ),

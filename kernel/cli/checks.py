@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 from kernel.cli.place import default_workspace
 from kernel.json_text import read_json
 from kernel.safety import ledger_reading
+from kernel.safety.folder import PLUGIN_STORAGE as STORAGE
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
 from kernel.settings import DEFAULT_HOST, DEFAULT_PORT
 from kernel.tools.configuration import ConfigurationUnreadable, read_configuration
 from kernel.tools.permissions import Level, PermissionsUnreadable, read_permissions, spelled
 
-STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 WORKSPACE_LOCK: Final = ".lock"
 INDEX_FILE: Final = "temp/sisyphus-index.db"
 _FREE_BYTES_MIN: Final = 256 * 1024 * 1024

@@ -12,16 +12,12 @@ from typing import Any, Final
 
 import click
 
-from kernel.cli.place import Place
+from kernel.cli.place import Place, workspace_options
 from kernel.safety import ledger_reading
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.write import WriteState
 
-STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 _TIMES: Final = frozenset({"issuedAt", "expiresAt", "begunAt", "settledAt"})
-_workspace = click.option(
-    "--workspace", type=click.Path(path_type=Path), help="Workspace (default: the data folder's)."
-)
 _json = click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 
 
@@ -33,12 +29,12 @@ def ledger_command() -> None:
 @ledger_command.command("list")
 @click.option("--state", type=click.Choice([state.value for state in WriteState]), help="Only rows in this state.")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="At most so many, newest first.")
-@_workspace
+@workspace_options
 @_json
-def list_command(state: str | None, limit: int, workspace: Path | None, is_json: bool) -> None:
+def list_command(state: str | None, limit: int, is_json: bool, **where: Any) -> None:
     """List the newest request ids and what became of them."""
     with _said(is_json):
-        rows = ledger_reading.listed(_folder(workspace), WriteState(state) if state else None, limit)
+        rows = ledger_reading.listed(_folder(where), WriteState(state) if state else None, limit)
     if is_json:
         click.echo(json.dumps({"writes": rows}))
         return
@@ -53,12 +49,12 @@ def list_command(state: str | None, limit: int, workspace: Path | None, is_json:
 
 @ledger_command.command("show")
 @click.argument("request_id")
-@_workspace
+@workspace_options
 @_json
-def show_command(request_id: str, workspace: Path | None, is_json: bool) -> None:
+def show_command(request_id: str, is_json: bool, **where: Any) -> None:
     """Show one request id. Exit code 1: it was never issued here."""
     with _said(is_json):
-        row = ledger_reading.found(_folder(workspace), request_id)
+        row = ledger_reading.found(_folder(where), request_id)
     if row is None:
         words = f"{request_id} was never issued here."
         click.echo(json.dumps({"error": words}) if is_json else words, err=not is_json)
@@ -74,12 +70,12 @@ def show_command(request_id: str, workspace: Path | None, is_json: bool) -> None
 
 
 @ledger_command.command("check")
-@_workspace
+@workspace_options
 @_json
-def check_command(workspace: Path | None, is_json: bool) -> None:
+def check_command(is_json: bool, **where: Any) -> None:
     """Check the file: schema, damage, writes in doubt. Exit code 1: damaged, or not readable."""
     with _said(is_json):
-        summary = ledger_reading.summary(_folder(workspace))
+        summary = ledger_reading.summary(_folder(where))
     is_good = summary["isKnown"] and not summary["damage"]
     if is_json:
         click.echo(json.dumps({"ok": is_good, **summary}))
@@ -116,8 +112,8 @@ def _said(is_json: bool) -> Iterator[None]:
         sys.exit(1)
 
 
-def _folder(workspace: Path | None) -> Path:
-    return Place.of(workspace, "").folder() / STORAGE
+def _folder(where: Mapping[str, Any]) -> Path:
+    return Place.of(url="", **where).storage()
 
 
 def _time(wall_ms: Any) -> str:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from kernel.cli.place import TOKEN_VARIABLE, Place
+from kernel.cli.place import Place, place_options
 
 
 @click.command("stdio")
-@click.option("--workspace", type=click.Path(path_type=Path), help="Workspace whose kernel is asked.")
-@click.option("--url", default="", help="A kernel by its address.")
-@click.option("--token", default="", help=f"Its API token (better: {TOKEN_VARIABLE}).")
-def stdio_command(workspace: Path | None, url: str, token: str) -> None:
+@place_options
+def stdio_command(**where: Any) -> None:
     """Serve MCP on standard input and output, for clients that start their servers.
 
     Every call goes to the kernel that serves the workspace; it may be started before or after this process. Ends with
@@ -26,6 +25,6 @@ def stdio_command(workspace: Path | None, url: str, token: str) -> None:
     from kernel.ids import SystemIds
     from kernel.stdio.process import serve_stdio
 
-    place = Place.of(workspace, url, token)
+    place = Place.of(**where)
     front = Front(Delegate(place.discovery(), SystemIds()), here=Path.cwd(), home=Path.home())
     trio.run(serve_stdio, front)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
 
-from kernel.cli.place import TOKEN_VARIABLE, Place
+from kernel.cli.place import Place, place_options
 
 
 @click.command("task")
 @click.argument("operation", type=click.Choice(["status", "result", "cancel"]))
 @click.argument("task_id")
-@click.option("--workspace", type=click.Path(path_type=Path), help="Workspace whose kernel is asked.")
-@click.option("--url", default="", help="A kernel by its address.")
-@click.option("--token", default="", help=f"Its API token (better: {TOKEN_VARIABLE}).")
-def task_command(operation: str, task_id: str, workspace: Path | None, url: str, token: str) -> None:
+@place_options
+def task_command(operation: str, task_id: str, **where: Any) -> None:
     """Ask for a delegated call by its TASK_ID: its status, its result, or its cancel. Prints the reply as JSON.
 
     Exit code 0: it is known; 1: it is not, which says nothing about what the call did.
@@ -25,8 +22,12 @@ def task_command(operation: str, task_id: str, workspace: Path | None, url: str,
     import trio
 
     from kernel.cli.showing import print_json
+    from kernel.tasks.control import canonical_task_id
 
-    reply = trio.run(_ask, Place.of(workspace, url, token), operation, task_id)
+    if canonical_task_id(task_id) is None:
+        raise click.UsageError(f"{task_id!r} is no task id: it is the UUID that the call's error names")
+
+    reply = trio.run(_ask, Place.of(**where), operation, task_id)
     print_json(reply)
     sys.exit(0 if reply.get("found") is True else 1)
 

@@ -53,14 +53,15 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{host}" + ("" if port is None else f":{port}")
 
 
-def from_lock(place: str, owner_url: str | None, token: str, *, is_held: bool) -> Coordinator:
-    """The coordinator that holds a workspace. ``owner_url``: what its lock file says, None where it says nothing.
+def from_lock(place: str, options: str, owner_url: str | None, token: str, *, is_held: bool) -> Coordinator:
+    """The coordinator of a workspace or a remote SiYuan (``place``). ``options``: what ``serve`` is told for it.
+    ``owner_url``: what the lock file says, None where it says nothing.
 
     Raises:
         CoordinatorUnavailable: nobody holds the lock; what a dead owner left in the file is not believed.
     """
     if not is_held:
-        raise CoordinatorUnavailable(f"no kernel serves {place}. {_START_ONE} --workspace {place}")
+        raise CoordinatorUnavailable(f"no kernel serves {place}. {_START_ONE} {options}")
     if not owner_url:
         raise CoordinatorUnavailable(f"the kernel that holds {place} does not say where it answers")
     return Coordinator(origin_of(owner_url), token)

@@ -1,4 +1,4 @@
-"""Looks a coordinator up, afresh for every call: by a workspace's lock file, or at an address. The rules are in the core."""
+"""Looks a coordinator up, afresh for every call: by a lock file, or at an address. The rules are in the core."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kernel.delegate.coordinator import Coordinator, CoordinatorUnavailable
 from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected
 from kernel.delegate.limits import ANSWER_BYTES_MAX
 from kernel.json_text import read_json
+from kernel.safety.folder import storage_folder
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
 
-STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
 _GET_FILE: Final = "/api/file/getFile"
 
 
@@ -33,15 +33,36 @@ class WorkspaceDiscovery:
         self._token = token
 
     async def find(self) -> Coordinator:
-        lock = self.workspace / STORAGE / COORDINATOR_LOCK
-        held = is_held(lock)
-        owner = read_owner(lock) if held else None
-        url = None if owner is None else owner.url
-        found = coordinator.from_lock(
-            str(self.workspace), url, self._token or stored_token(self.workspace), is_held=held
-        )
-        coordinator.check_settings(_content(self.workspace / STORAGE / "mcpHttpSettings"))
+        storage = storage_folder(self.workspace)
+        advice = f"--workspace {self.workspace}"
+        found = _holder(storage, f"{self.workspace}", advice, self._token or stored_token(self.workspace))
+        coordinator.check_settings(_content(storage / "mcpHttpSettings"))
         return found
+
+
+class RemoteDiscovery:
+    """The kernel that stands in front of a real SiYuan: started with the same ``--host-url`` and folders. The settings
+    are that SiYuan's, and the kernel itself looks at them for each call."""
+
+    def __init__(self, host_url: str, workspace: Path, state_dir: Path | None = None, token: str = "") -> None:
+        self.host_url = host_url
+        self.workspace = workspace
+        self.state_dir = state_dir
+        self._token = token
+
+    async def find(self) -> Coordinator:
+        storage = storage_folder(self.workspace, self.host_url, self.state_dir)
+        advice = f"--host-url {self.host_url}"
+        if self.state_dir is not None:
+            advice += f" --state-dir {self.state_dir}"
+        return _holder(storage, self.host_url, advice, self._token or stored_token(self.workspace))
+
+
+def _holder(storage: Path, place: str, advice: str, token: str) -> Coordinator:
+    lock = storage / COORDINATOR_LOCK
+    held = is_held(lock)
+    owner = read_owner(lock) if held else None
+    return coordinator.from_lock(place, advice, None if owner is None else owner.url, token, is_held=held)
 
 
 class AddressDiscovery:

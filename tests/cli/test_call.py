@@ -380,6 +380,8 @@ def test_a_task_that_nobody_knows_says_nothing_about_its_call(kernel: Kernel) ->
     assert (result.exit_code, json.loads(result.stdout)["found"]) == (1, False)
     nobody = run("task", "result", "0b0d7c3e-1111-4111-8111-111111111111", "--url", "http://127.0.0.1:1")
     assert (nobody.exit_code, json.loads(nobody.stdout)["error"]["code"]) == (1, "host_unavailable")
+    malformed = kernel.run("task", "status", "123")
+    assert (malformed.exit_code, "is no task id" in malformed.stderr) == (2, True)
 
 
 def test_a_question_ends_with_the_input_and_with_ctrl_c(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,11 +51,11 @@ def test_a_workspace_without_a_living_owner_that_answers_has_no_coordinator(
     url: str | None, is_held: bool, words: str
 ) -> None:
     with pytest.raises(CoordinatorUnavailable, match=words):
-        from_lock("/notes", url, "t", is_held=is_held)
+        from_lock("/notes", "--workspace /notes", url, "t", is_held=is_held)
 
 
 def test_the_holder_of_the_lock_is_the_coordinator() -> None:
-    found = from_lock("/notes", "http://0.0.0.0:6806", "t", is_held=True)
+    found = from_lock("/notes", "--workspace /notes", "http://0.0.0.0:6806", "t", is_held=True)
     assert found == Coordinator("http://127.0.0.1:6806", "t")
     assert found.headers() == {"Authorization": "Bearer t"}
     assert Coordinator("http://x").headers() == {}

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from kernel.delegate.coordinator import SETTINGS_PATH, Coordinator, CoordinatorUnavailable
-from kernel.delegate.discovery import STORAGE, AddressDiscovery, WorkspaceDiscovery, stored_token
+from kernel.delegate.discovery import AddressDiscovery, RemoteDiscovery, WorkspaceDiscovery, stored_token
+from kernel.safety.folder import PLUGIN_STORAGE as STORAGE
+from kernel.safety.folder import storage_folder
 from kernel.safety.lock import COORDINATOR_LOCK, CoordinatorLock, HeldElsewhere, is_held
 from tests.delegate.world import ORIGIN, Said, World, open_world, said
 
@@ -131,3 +133,24 @@ def test_a_start_does_not_fail_because_somebody_looks_at_the_lock(
     else:
         with pytest.raises(HeldElsewhere):
             CoordinatorLock.acquire(tmp_path / "lock")
+
+
+@pytest.mark.parametrize("has_state_dir", [True, False])
+async def test_the_kernel_before_a_remote_siyuan_is_found_by_what_it_was_started_with(
+    tmp_path: Path, has_state_dir: bool
+) -> None:
+    workspace, state = tmp_path / "own", tmp_path / "state" if has_state_dir else None
+    (workspace / "conf").mkdir(parents=True)
+    (workspace / "conf" / "conf.json").write_text(json.dumps({"api": {"token": "secret"}}))
+    folder = storage_folder(workspace, "http://notes.test:6806", state)
+    lock = CoordinatorLock.acquire(folder / COORDINATOR_LOCK, url=URL)
+    try:
+        for written in ("http://notes.test:6806", "http://NOTES.test:6806/"):
+            assert await RemoteDiscovery(written, workspace, state).find() == Coordinator(URL, "secret")
+        assert (await RemoteDiscovery("http://notes.test:6806", workspace, state, "mine").find()).token == "mine"
+        with pytest.raises(CoordinatorUnavailable, match=r"serve --host-url http://other\.test"):
+            await RemoteDiscovery("http://other.test", workspace, state).find()
+    finally:
+        lock.release()
+    with pytest.raises(CoordinatorUnavailable, match=r"no kernel serves http://notes\.test:6806"):
+        await RemoteDiscovery("http://notes.test:6806", workspace, state).find()
