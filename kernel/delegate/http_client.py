@@ -100,7 +100,7 @@ class HttpClient:
             raise NotConnected(f"the request cannot be written: {error}") from None
         head = connection.send(request) or b""
         try:
-            await stream.send_all(head + (connection.send(h11.Data(data=body)) or b"") if body else head)
+            await _send(stream, head + (connection.send(h11.Data(data=body)) or b"") if body else head)
             connection.send(h11.EndOfMessage())
         except trio.BrokenResourceError:
             # A server that refuses a body may answer before it has read it: what it said is worth looking for.
@@ -125,11 +125,10 @@ class HttpClient:
 async def _secured(stream: trio.SocketStream, host: str) -> trio.abc.Stream:
     """The stream behind TLS; it is closed where that fails."""
     # Half of the start-up time of a call, and only for a kernel behind TLS.
-    import ssl
+    from kernel.host.trust import trusted
 
-    context = ssl.create_default_context()
     secured: trio.SSLStream[trio.SocketStream] = trio.SSLStream(
-        stream, context, server_hostname=host, https_compatible=True
+        stream, trusted(), server_hostname=host, https_compatible=True
     )
     try:
         await secured.do_handshake()
@@ -155,6 +154,17 @@ async def _next_event(connection: h11.Connection, stream: trio.abc.Stream) -> An
             raise ConnectionBroken("the connection was closed without an answer")
         else:
             return event
+
+
+async def _send(stream: trio.abc.Stream, data: bytes) -> None:
+    """Piece by piece, each within the silence that is put up with. Raises ConnectionBroken, trio.BrokenResourceError."""
+    view = memoryview(data)
+    for start in range(0, len(view), CHUNK_BYTES):
+        try:
+            with trio.fail_after(SILENCE_S_MAX):
+                await stream.send_all(view[start : start + CHUNK_BYTES])
+        except trio.TooSlowError:
+            raise ConnectionBroken(f"nothing was taken for {SILENCE_S_MAX:g} s") from None
 
 
 async def _receive(stream: trio.abc.Stream) -> bytes:

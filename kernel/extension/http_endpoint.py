@@ -18,7 +18,9 @@ from kernel.extension.limits import (
     LIST_PAGES_MAX,
     LIST_S_MAX,
 )
+from kernel.host.reasons import reason_of
 from kernel.host.streams import closing_stream
+from kernel.host.trust import context_for
 from kernel.json_text import read_json
 
 PROTOCOL: Final = "2025-03-26"
@@ -50,6 +52,7 @@ class HttpEndpoint:
             headers=headers,
             timeout=httpx.Timeout(ENDPOINT_REQUEST_S_MAX, connect=ENDPOINT_CONNECT_S_MAX),
             transport=transport,
+            verify=context_for(url),
             trust_env=False,
         )
         self._opening = trio.Lock()
@@ -139,9 +142,9 @@ class HttpEndpoint:
                 async with self._client.stream("POST", "/mcp", json=message, headers=session) as response:
                     return await _read(response, bytes_max)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
-            raise EndpointLost(_named(error), was_sent=False) from error
+            raise EndpointLost(reason_of(error), was_sent=False) from error
         except httpx.HTTPError as error:
-            raise EndpointLost(_named(error), was_sent=True) from error
+            raise EndpointLost(reason_of(error), was_sent=True) from error
         except trio.TooSlowError as error:
             words = f"no whole answer within {ENDPOINT_REQUEST_S_MAX:g} s"
             raise EndpointLost(words, was_sent=True) from error
@@ -162,10 +165,6 @@ async def _read(response: httpx.Response, bytes_max: int) -> _Answer:
                 raise EndpointLost(f"the answer is longer than {ANSWER_BYTES_MAX} bytes", was_sent=True)
     is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
     return _Answer(bytes(body), is_stream, response.headers.get(_SESSION_HEADER))
-
-
-def _named(error: Exception) -> str:
-    return f"{type(error).__name__} {error}".strip()
 
 
 def _result(answer: _Answer, message_id: str | int, *, was_sent: bool) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from kernel.host.limits import (
     REMOTE_REQUEST_S_MAX,
     STREAM_CHUNK_BYTES,
 )
+from kernel.host.reasons import reason_of
 from kernel.host.retries import retry_terms
 from kernel.host.streams import closing_stream
+from kernel.host.trust import context_for
 
 _Result = TypeVar("_Result")
 _GET_FILE = "/api/file/getFile"
@@ -46,6 +48,7 @@ class RemoteHost:
             headers=headers,
             timeout=httpx.Timeout(REMOTE_REQUEST_S_MAX, connect=REMOTE_CONNECT_S_MAX),
             transport=transport,
+            verify=context_for(self.url),
             trust_env=False,  # a proxy of the environment must never see the notes
         )
 
@@ -105,7 +108,7 @@ class RemoteHost:
                     async for chunk in chunks:
                         yield chunk
         except httpx.HTTPError as error:
-            raise HostUnavailable(f"The download of {path} broke off: {_named(error)}", path=path) from error
+            raise HostUnavailable(f"The download of {path} broke off: {reason_of(error)}", path=path) from error
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -117,10 +120,10 @@ class RemoteHost:
                 return await self._client.request(method, path, **options)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             # Nothing was sent, so even a write is certain not to have happened.
-            raise HostUnavailable(f"The note kernel cannot be reached: {_named(error)}", path=path) from error
+            raise HostUnavailable(f"The note kernel cannot be reached: {reason_of(error)}", path=path) from error
         except httpx.HTTPError as error:
             raise HostUnavailable(
-                f"The note kernel did not answer: {_named(error)}", path=path, is_ambiguous=writes
+                f"The note kernel did not answer: {reason_of(error)}", path=path, is_ambiguous=writes
             ) from error
         except trio.TooSlowError as error:
             words = f"The note kernel gave no whole answer within {REMOTE_REQUEST_S_MAX:g} s"
@@ -144,7 +147,3 @@ def _may_retry(error: HostError) -> bool:
     if isinstance(error, HostHttpError):
         return is_transient(error.status)
     return isinstance(error, HostUnavailable)
-
-
-def _named(error: Exception) -> str:
-    return f"{type(error).__name__} {error}".strip()

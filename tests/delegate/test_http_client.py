@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 import trio
 import trio.testing
 
 from kernel.delegate.http_client import ConnectionBroken, HttpClient, NotConnected
+from kernel.delegate.limits import CHUNK_BYTES, SILENCE_S_MAX
+from kernel.host.base import HostHttpError, HostUnavailable
+from kernel.host.remote import RemoteHost
 
 Serve = Callable[[trio.SocketStream], Awaitable[None]]
+# An authority of the tests' own, and its certificate for localhost and 127.0.0.1; both until 2120.
+CERTIFICATES = Path(__file__).parents[1] / "support" / "certificates"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 
 
@@ -114,6 +121,93 @@ async def test_a_plain_server_behind_https_is_nobody() -> None:
     async with server(serve) as client:
         with pytest.raises(NotConnected):
             await fetch(HttpClient(client.origin.replace("http:", "https:")))
+
+
+async def test_a_server_that_takes_nothing_is_given_up(
+    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Deaf(trio.abc.Stream):
+        async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+            await trio.sleep_forever()
+
+        async def wait_send_all_might_not_block(self) -> None:
+            await trio.sleep_forever()
+
+        async def receive_some(self, max_bytes: int | None = None) -> bytes:
+            raise AssertionError
+
+        async def aclose(self) -> None:
+            return
+
+    async def deaf(host: str, port: int) -> trio.abc.Stream:
+        return Deaf()
+
+    monkeypatch.setattr("trio.open_tcp_stream", deaf)
+    began = trio.current_time()
+    with pytest.raises(ConnectionBroken, match="nothing was taken for 60 s"):
+        await fetch(HttpClient("http://127.0.0.1:1"), bytes(CHUNK_BYTES + 1))
+    assert trio.current_time() - began == pytest.approx(SILENCE_S_MAX)
+
+
+# --- TLS ---
+@asynccontextmanager
+async def tls_server(serve: Serve) -> AsyncIterator[HttpClient]:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(CERTIFICATES / "server.pem")
+
+    async def secured(stream: trio.SocketStream) -> None:
+        try:
+            await serve(trio.SSLStream(stream, context, server_side=True, https_compatible=True))  # type: ignore[arg-type]
+        except trio.BrokenResourceError:
+            return
+
+    async with server(secured) as client:
+        yield HttpClient(client.origin.replace("http:", "https:"))
+
+
+async def test_a_server_behind_tls_is_believed_by_its_authority(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
+    body = b"x" * (3 * CHUNK_BYTES)
+    taken = bytearray()
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            while len(taken) < len(body):
+                taken.extend(await stream.receive_some(CHUNK_BYTES))
+            for piece in (HEAD, b"Content-Length: 2\r\n\r\n", b"{", b"}"):
+                await stream.send_all(piece)
+
+    async with tls_server(serve) as client:
+        assert await fetch(client, body) == b"{}"
+        remote = RemoteHost(client.origin)
+        taken.clear()
+        with pytest.raises(HostHttpError, match="Invalid SiYuan API response"):
+            await remote.call("/api/block/updateBlock", {"data": "x" * len(body)})
+        await remote.aclose()
+    assert bytes(taken).startswith(b"POST /api/block/updateBlock HTTP/1.1")
+
+
+async def test_a_server_behind_tls_that_nobody_vouches_for_gets_nothing() -> None:
+    serve, seen = answering(HEAD, b"Content-Length: 2\r\n\r\n{}")
+    async with tls_server(serve) as client:
+        with pytest.raises(NotConnected, match="certificate"):
+            await fetch(client)
+        remote = RemoteHost(client.origin, retry_waits_s=())
+        with pytest.raises(HostUnavailable, match="certificate verify failed") as caught:
+            await remote.call("/api/block/updateBlock", {})
+        assert not caught.value.is_ambiguous
+        await remote.aclose()
+    assert b"POST" not in b"".join(seen)
+
+
+async def test_a_certificate_is_for_its_own_name_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "authority.pem"))
+    serve, seen = answering(HEAD, b"Content-Length: 2\r\n\r\n{}")
+    async with tls_server(serve) as client:
+        other = client.origin.replace("127.0.0.1", "127.0.0.2")
+        with pytest.raises(NotConnected):
+            await fetch(HttpClient(other))
+    assert b"POST" not in b"".join(seen)
 
 
 async def test_a_connection_that_is_not_made_in_time_is_none(
