@@ -36,11 +36,13 @@ from kernel.host.embedded import EmbeddedHost
 from kernel.host.faulty import FaultyHost
 from kernel.http.guard import HostGuard, OriginGuard
 from kernel.http.router import Resolver, Router
-from kernel.http.server import Server, open_listener
+from kernel.http.server import Limits, Server, open_listener
 from kernel.ids import IdSource, SystemIds
+from kernel.limits import OTHER_FILES_MAX
 from kernel.mcp.endpoint import MCPEndpoint
 from kernel.mcp.fixtures.endpoint import fixture_endpoint
 from kernel.mcp.principals import principal_of
+from kernel.open_files import raise_file_limit
 from kernel.plugin_routes import PluginParts, plugin_routes
 from kernel.safety.coordinator import WriteCoordinator
 from kernel.safety.folder import storage_folder
@@ -173,7 +175,8 @@ async def open_app(
         resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator).resolve
         if trace.is_on:
             resolve = traced_resolver(resolve, trace)
-        server = Server(resolve, clock=clock, trigger=trigger, is_full=scheduler.is_full)
+        limits = Limits(connections_max=settings.connections_max)
+        server = Server(resolve, clock=clock, limits=limits, trigger=trigger, is_full=scheduler.is_full)
         yield App(settings, kernel, host, scheduler, endpoint, server, trigger, coordinator)
         endpoint.close()
         await tools.statistics.flush()
@@ -322,6 +325,7 @@ def run_app(settings: Settings) -> int:
     try:
         # Notes are their owner's: a folder that we make is nobody else's to read.
         settings.workspace.mkdir(mode=0o700, parents=True, exist_ok=True)
+        raise_file_limit(settings.connections_max + OTHER_FILES_MAX)
         with _owned(settings) as locks:
             trio.run(_serve, settings, locks)
     except (StartRefused, OSError) as error:

@@ -6,6 +6,13 @@ from typing import Final
 
 MIB: Final = 1024 * 1024
 
+# Connections at once, unless ``--connections-max`` says otherwise; one too many is answered 503 and closed.
+CONNECTIONS_MAX: Final = 1024
+# The greatest value that ``--connections-max`` takes. An idle connection holds about 6 KiB.
+CONNECTIONS_ALLOWED_MAX: Final = 65_536
+# Open files beside the connections: the workspace's, the index's, the ledger's.
+OTHER_FILES_MAX: Final = 256
+
 # One request to the plugin's /mcp: a 32 MiB template must fit.
 PLUGIN_MCP_BODY_BYTES_MAX: Final = 36 * MIB
 # One control request (/tasks, /transfer/lookup, /emulator/*).

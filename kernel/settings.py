@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
+from kernel.limits import CONNECTIONS_ALLOWED_MAX, CONNECTIONS_MAX
+
 DEFAULT_PORT: Final = 6806
 DEFAULT_HOST: Final = "127.0.0.1"
 COMMIT_BOUND_S: Final = 30.0
@@ -46,6 +48,7 @@ class Settings:
     read_slots: int = 4
     mutation_slots: int = 1
     admitted_max: int = 128
+    connections_max: int = CONNECTIONS_MAX
     commit_bound_s: float = COMMIT_BOUND_S
     log_level: str = "warning"
     has_conformance_fixtures: bool = False
@@ -71,9 +74,14 @@ class Settings:
             ("--read-slots", self.read_slots, 1),
             ("--mutation-slots", self.mutation_slots, 1),
             ("--admitted-max", self.admitted_max, 1),
+            ("--connections-max", self.connections_max, 1),
         ):
             if value < low:
                 raise SettingsError(f"{name} {value} is too small: at least {low}")
+        if self.connections_max > CONNECTIONS_ALLOWED_MAX:
+            raise SettingsError(
+                f"--connections-max {self.connections_max} is too large: at most {CONNECTIONS_ALLOWED_MAX}"
+            )
         if self.commit_bound_s <= 0:
             raise SettingsError(f"--commit-bound {self.commit_bound_s} is too small: give seconds above 0")
         if self.index_lag_s < 0:

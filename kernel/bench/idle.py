@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from kernel.bench.targets import Target
+from kernel.limits import OTHER_FILES_MAX
+from kernel.open_files import raise_file_limit
 
 
 class Idle:
@@ -29,7 +30,7 @@ class Idle:
 @contextmanager
 def idle_connections(target: Target, count: int) -> Iterator[Idle]:
     """Open up to ``count`` connections, as many as this process may have, and close them at the end."""
-    _raise_file_limit(count + 256)
+    raise_file_limit(count + OTHER_FILES_MAX)
     idle = Idle(count)
     try:
         for _ in range(count):
@@ -53,14 +54,3 @@ def _is_quiet(sock: socket.socket) -> bool:
     except OSError:
         return False
     return False
-
-
-def _raise_file_limit(wanted: int) -> None:
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if hard != resource.RLIM_INFINITY:
-            wanted = min(wanted, hard)
-        if soft != resource.RLIM_INFINITY and soft < wanted:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

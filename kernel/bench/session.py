@@ -130,7 +130,10 @@ def _targets(wish: Wish, workload: str, processors: Processors, stack: ExitStack
     else:
         delay_s = _host_delay_s(wish, workload)
         plan = delays.plan(READ_POINT, delays.FIXED, delay_s) if delay_s else None
-        target = stack.enter_context(own_kernel(wish.serve, plan=plan, cpu=processors.server))
+        room = (
+            ("--connections-max", str(wish.idle + wish.shape.connections + 1)) if row is not None and row.idle else ()
+        )
+        target = stack.enter_context(own_kernel((*wish.serve, *room), plan=plan, cpu=processors.server))
         if row is not None and row.needs_notes:
             target.place = prepare(
                 target, blocks_written=wish.shape.connections, with_large=workload == "large", seed=wish.shape.seed

@@ -12,6 +12,7 @@ import click
 
 from kernel.cli.place import default_workspace
 from kernel.ids import SystemIds
+from kernel.limits import CONNECTIONS_MAX
 from kernel.settings import COMMIT_BOUND_S, DEFAULT_HOST, DEFAULT_PORT, Settings, SettingsError, parse_duration_s
 
 ACCESS_CODE_VARIABLE: Final = "SISYPHUS_ACCESS_CODE"
@@ -57,6 +58,13 @@ _TRUE_FALSE: Final = click.Choice(["true", "false"])
 @click.option("--read-slots", type=int, default=4, show_default=True, help="Reads at once.")
 @click.option("--mutation-slots", type=int, default=1, show_default=True, help="Mutations at once.")
 @click.option("--admitted-max", type=int, default=128, show_default=True, help="Requests admitted at once.")
+@click.option(
+    "--connections-max",
+    type=int,
+    default=CONNECTIONS_MAX,
+    show_default=True,
+    help="Connections at once, idle ones too.",
+)
 @click.option(
     "--commit-bound", default=f"{COMMIT_BOUND_S:g}s", show_default=True, help="Bound of one write's boundary."
 )

@@ -31,7 +31,6 @@ LINGER_S_MAX: Final = 1.0
 SKIPPED_BODY_BYTES_MAX: Final = 256 * 1024
 
 # --- connections -----------------------------------------------------------------------------------------------
-CONNECTIONS_MAX: Final = 1024
 # A client that takes no byte of its answer for this long is aborted.
 SEND_STALL_S_MAX: Final = 30.0
 RECEIVE_BYTES_MAX: Final = 64 * 1024

@@ -13,6 +13,7 @@ from kernel.http import limits
 from kernel.http.exchange import HeadCache
 from kernel.http.router import Resolver
 from kernel.http.turnstile import Turnstile
+from kernel.limits import CONNECTIONS_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Limits:
     bodies_bytes_max: int = limits.BODIES_BYTES_MAX
     skipped_body_bytes_max: int = limits.SKIPPED_BODY_BYTES_MAX
     send_stall_s_max: float = limits.SEND_STALL_S_MAX
-    connections_max: int = limits.CONNECTIONS_MAX
+    connections_max: int = CONNECTIONS_MAX
     websocket_message_bytes_max: int = limits.WEBSOCKET_MESSAGE_BYTES_MAX
 
 

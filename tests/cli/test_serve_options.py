@@ -31,6 +31,8 @@ ROOT = Path(__file__).parents[2]
         (["--read-slots", "0"], "--read-slots"),
         (["--mutation-slots", "0"], "--mutation-slots"),
         (["--admitted-max", "0"], "--admitted-max"),
+        (["--connections-max", "0"], "--connections-max"),
+        (["--connections-max", "65537"], "at most 65536"),
         (["--commit-bound", "0s"], "--commit-bound"),
         (["--host-url", "nowhere"], "http://"),
         (["--wd", "/no/such/folder"], "--wd"),
