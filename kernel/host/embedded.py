@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -69,7 +68,7 @@ class EmbeddedHost:
         self._data(_PUT_FILE, await self._dispatch(_PUT_FILE, {}, form))
 
     async def keep_records(self, records: Sequence[Record]) -> None:
-        inner = [replace(record, path=inside(record.path)) for record in records]
+        inner = [Record(_inside(record.path), record.content, record.bytes_max) for record in records]
         try:
             await self._kernel.durable.keep(inner)
         except StorageError as error:

@@ -6,6 +6,7 @@ one sweeping task wakes it when it has waited long enough to be watched, and aga
 
 from __future__ import annotations
 
+from math import inf
 from typing import Final
 
 import trio
@@ -23,6 +24,7 @@ class Patience:
         self._since: dict[PostChannel, float] = {}
         self._arrived: trio.Event | None = None
         self._now = 0.0  # as of the last sweep: nobody here needs it better than a tick
+        self._is_young = False  # somebody waits whose connection is not watched yet
 
     def __len__(self) -> int:
         return len(self._since)
@@ -33,23 +35,36 @@ class Patience:
             self._arrived.set()
             self._arrived = None
         self._since[channel] = self._now
+        self._is_young = True
 
     def leave(self, channel: PostChannel) -> None:
         self._since.pop(channel, None)
 
     async def run(self) -> None:
-        """Sweep as long as anybody waits; otherwise sleep."""
+        """Sweep while anybody has just begun to wait; otherwise sleep until somebody comes, or has waited long enough."""
+        due = inf
         while True:
-            if not self._since:
+            if not self._is_young:
                 self._arrived = trio.Event()
-                await self._arrived.wait()
-            await trio.sleep(_TICK_S)
+                with trio.move_on_at(due):
+                    await self._arrived.wait()
+                self._arrived = None
+            if self._is_young:
+                await trio.sleep(_TICK_S)
             self._now = trio.current_time()
-            self._sweep(self._now)
+            due = self._sweep(self._now)
 
-    def _sweep(self, now: float) -> None:
+    def _sweep(self, now: float) -> float:
+        """Wake those whose time has come; when the next one's patience ends."""
+        self._is_young, due = False, inf
         for channel, since in self._since.items():
-            if now - since >= SILENCE_S:
+            ends = since + SILENCE_S
+            if now >= ends:  # compared as it is slept for: a difference could be rounded to less, for ever
                 channel.lose_patience()
-            elif now - since >= UNWATCHED_S:
+                continue
+            due = min(due, ends)
+            if now - since >= UNWATCHED_S:
                 channel.ask_for_watch()
+            else:
+                self._is_young = True
+        return due

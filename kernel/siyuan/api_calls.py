@@ -54,8 +54,9 @@ class BodyArguments(Arguments):
 
 def routes(kernel: SiyuanKernel, *, served_elsewhere: frozenset[str]) -> Iterator[SurfaceRoute]:
     """A route for every endpoint of the table; what is not emulated answers 404 behind the same guards."""
+    elsewhere = served_elsewhere | _ELSEWHERE
     for path, endpoint in ENDPOINTS.items():
-        if path not in served_elsewhere | _ELSEWHERE and not path.startswith("/api/plugin"):
+        if path not in elsewhere and not path.startswith("/api/plugin"):
             handle = _api_handler(kernel, path)
             yield SurfaceRoute(path, endpoint.methods, handle, endpoint.guard, endpoint.is_guarded)
     yield SurfaceRoute("/upload", POST, _api_handler(kernel, "/api/asset/upload"), "admin", is_guarded=True)

@@ -6,8 +6,9 @@ The router's own redirects go out bare, without the kernel's CORS headers (kerne
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Final, Protocol
+
+import msgspec
 
 from kernel.endpoints import Guard
 from kernel.limits import API_JSON_BODY_BYTES_MAX, API_UPLOAD_BODY_BYTES_MAX
@@ -46,8 +47,7 @@ class RequestHead(Protocol):
     def headers(self) -> Headers: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SurfaceRoute:
+class SurfaceRoute(msgspec.Struct, frozen=True, eq=False):
     """One route. ``path`` is exact, or ends in ``/*`` for a subtree with its root; ``is_guarded``: read-only refuses it."""
 
     path: str

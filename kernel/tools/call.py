@@ -7,7 +7,7 @@ and a write without strict mode run behind the commit boundary, a strict write g
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -105,8 +105,18 @@ class Tools:
         return [*rows, *apps.declarations(configuration)]
 
     def _declaration(self, configuration: Configuration, tool: Tool, actions: tuple[Action, ...]) -> dict[str, Any]:
+        if tool.name == EXTENSION:
+            return self._declared(configuration, tool, actions, extension.exposed_tools(configuration, self.parts.more))
+        known = configuration.declarations.get(tool.name)
+        if known is None:
+            known = configuration.declarations[tool.name] = self._declared(configuration, tool, actions)
+        return known
+
+    @staticmethod
+    def _declared(
+        configuration: Configuration, tool: Tool, actions: tuple[Action, ...], foreign: Sequence[Any] = ()
+    ) -> dict[str, Any]:
         is_strict = configuration.is_strict
-        foreign = extension.exposed_tools(configuration, self.parts.more) if tool.name == EXTENSION else ()
         names = tuple(one.name for one in foreign)
         shown = (*actions, *(extension.dynamic_action(one) for one in foreign))
         return {

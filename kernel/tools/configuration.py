@@ -72,6 +72,8 @@ class Configuration:
     serves_skills: bool = True
     # What has been derived from it; a configuration outlives its call while the files stay the same.
     memo: dict[tuple[str, str], tuple[Action, ...]] = field(default_factory=dict, compare=False, repr=False)
+    # How tools are declared in lists.
+    declarations: dict[str, dict[str, Any]] = field(default_factory=dict, compare=False, repr=False)
     # Rows that are switched on, by the names of tool and action: what a call asks for first.
     rows: dict[tuple[str, str], tuple[Tool, Action]] = field(default_factory=dict, compare=False, repr=False)
 

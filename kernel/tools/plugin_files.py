@@ -6,9 +6,10 @@ Changes go through one queue: read, change, write back, so that two calls never 
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import trio
 
@@ -23,6 +24,9 @@ from kernel.tools.configuration import (
 )
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level, Permissions, PermissionsUnreadable, read_permissions
+
+# Settings that are remembered by their bytes, with all that has been derived from them.
+_REMEMBERED_MAX: Final = 4
 
 
 class PluginFiles:
@@ -99,6 +103,7 @@ class PluginFiles:
             await host.write_file(TOOLS_FILE, json.dumps(settings, ensure_ascii=False, indent=2).encode())
 
 
+@functools.lru_cache(maxsize=_REMEMBERED_MAX)
 def _configuration_in(tools: bytes | None, http: bytes | None) -> Configuration:
     try:
         return read_configuration(tools, http)

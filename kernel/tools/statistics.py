@@ -149,7 +149,7 @@ class Statistics:
         self._writer = trio.Lock()
         self._runs = False
         self._work = trio.lowlevel.ParkingLot()  # the writer, while nothing waits
-        self._calls = trio.lowlevel.ParkingLot()  # the sweep, while nothing runs or waits
+        self._calls = trio.lowlevel.ParkingLot()  # the sweep, while nothing waits and what runs has been shown
         self._is_writer_parked = False
         self._is_sweep_parked = False
         self._now = 0.0  # Trio's clock, looked at by the sweep only: calls need no better
@@ -257,7 +257,7 @@ class Statistics:
 
     async def _sweep_forever(self) -> None:
         while True:
-            if not (self._running or self._waiting or self._written):
+            if not (self._waiting or self._written or any(started.sweeps < 2 for started in self._running.values())):
                 self._is_sweep_parked = True
                 await self._calls.park()
             await trio.sleep(STATISTICS_SWEEP_S)
