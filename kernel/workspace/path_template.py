@@ -13,7 +13,7 @@ _ACTION: Final = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _DATE: Final = re.compile(r'now\s*\|\s*date\s+"((?:[^"\\]|\\.)*)"|date\s+"((?:[^"\\]|\\.)*)"\s+now')
 # Go writes a layout by an example moment; the longest pieces stand first.
 _LAYOUT: Final = re.compile(
-    r"2006|January|Monday|MST|Z07:00|-07:00|-0700|Jan|Mon|01|02|03|04|05|06|15|PM|pm|_2|1|2|3|4|5"
+    r"[.,]0+(?![0-9])|[.,]9+(?![0-9])|2006|January|Monday|MST|Z07:00|-07:00|-0700|Jan|Mon|01|02|03|04|05|06|15|PM|pm|_2|1|2|3|4|5"
 )
 
 
@@ -69,7 +69,15 @@ def go_date(moment: datetime, layout: str) -> str:
         "-07:00": _offset(moment),
         "Z07:00": _offset(moment) if moment.utcoffset() else "Z",
     }
-    return _LAYOUT.sub(lambda match: pieces[match[0]], layout)
+    return _LAYOUT.sub(lambda match: pieces.get(match[0]) or _part_of_second(moment, match[0]), layout)
+
+
+def _part_of_second(moment: datetime, mark: str) -> str:
+    """``.000``: so many digits; ``.999``: those of them that say something."""
+    digits = f"{moment.microsecond:06}000"[: len(mark) - 1].ljust(len(mark) - 1, "0")
+    if mark[1] == "9":
+        digits = digits.rstrip("0")
+    return f"{mark[0]}{digits}" if digits else ""
 
 
 def _offset(moment: datetime) -> str:

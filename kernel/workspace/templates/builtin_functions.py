@@ -136,7 +136,9 @@ def sprintf(layout: str, *values: Any) -> str:
 
 
 def _formatted(value: Any, verb: str, flags: str, precision: str | None) -> str:
-    if verb in "vs":
+    if verb == "s" and value is None:
+        return "%!s(<nil>)"
+    if verb == "v" or (verb == "s" and not isinstance(value, int | float)):
         text = printed(value)
         return text[: int(precision)] if precision and verb == "s" else text
     if verb == "q":

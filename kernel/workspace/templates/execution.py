@@ -30,7 +30,7 @@ from kernel.workspace.templates.syntax import (
     Text,
     Variable,
 )
-from kernel.workspace.templates.values import NO_VALUE, Record, is_true, printed, type_of
+from kernel.workspace.templates.values import NO_VALUE, Record, is_true, printed, shown_of, type_of
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -72,7 +72,7 @@ class _Execution:
             elif isinstance(part, Action):
                 value = self._pipeline(part.pipeline, dot)
                 if not part.pipeline.variables:
-                    self._write(printed(value))
+                    self._write(shown_of(value))
             elif isinstance(part, Branch):
                 self._branch(part, dot)
             elif isinstance(part, Include):
@@ -117,7 +117,7 @@ class _Execution:
             shown = [item] if len(names) == 1 else [key, item]
             for name, one in zip(names, shown, strict=False):
                 if branch.pipeline.assigns:
-                    self._assign(name, one)
+                    self._assign(name, one, branch.pipeline.commands[-1].place)
                 else:
                     self._variables.append((name, one))
             try:
@@ -164,16 +164,17 @@ class _Execution:
         if not is_range:
             for name in pipeline.variables:
                 if pipeline.assigns:
-                    self._assign(name, value)
+                    self._assign(name, value, pipeline.commands[-1].place)
                 else:
                     self._variables.append((name, value))
         return value
 
-    def _assign(self, name: str, value: Any) -> None:
-        for place in range(len(self._variables) - 1, -1, -1):
-            if self._variables[place][0] == name:
-                self._variables[place] = (name, value)
+    def _assign(self, name: str, value: Any, place: Place) -> None:
+        for at in range(len(self._variables) - 1, -1, -1):
+            if self._variables[at][0] == name:
+                self._variables[at] = (name, value)
                 return
+        raise _failed(place, f"undefined variable: {name}")
 
     def _command(self, command: Command, dot: Any, final: list[Any]) -> Any:
         first, *others = command.operands
@@ -194,6 +195,8 @@ class _Execution:
 
     def _and_or(self, name: str, operands: list[Operand], dot: Any, final: list[Any], place: Place) -> Any:
         """They look no further than they must."""
+        if not operands and not final:
+            raise _failed(place, f"wrong number of args for {name}: want at least 1 got 0")
         value: Any = NO_VALUE
         for operand in operands:
             value = self._operand(operand, dot, place)

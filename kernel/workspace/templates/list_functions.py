@@ -74,7 +74,11 @@ def _pluck(name: Any, *maps: Any) -> list[Any]:
 def _dig(*steps: Any) -> Any:
     *names, default, target = steps
     for name in names:
-        if not isinstance(target, dict) or text_of(name) not in target:
+        if not isinstance(target, dict):
+            raise FunctionFailed(
+                f"interface conversion: interface {{}} is {type_of(target)}, not map[string]interface {{}}"
+            )
+        if text_of(name) not in target:
             return default
         target = target[text_of(name)]
     return target

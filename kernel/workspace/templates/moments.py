@@ -36,6 +36,7 @@ _UNITS_NS: Final = {
     "m": 60_000_000_000,
     "h": 3_600_000_000_000,
 }
+_FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
 _DURATION_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
 _LAYOUT_PARTS: Final = {
     "2006": r"(?P<year>\d{4})",
@@ -46,6 +47,7 @@ _LAYOUT_PARTS: Final = {
     "15": r"(?P<hour>\d{2})",
     "04": r"(?P<minute>\d{2})",
     "05": r"(?P<second>\d{2})",
+    "MST": r"(?:[A-Z]{3,4})",
     "Z07:00": r"(?P<zone>Z|[+-]\d{2}:\d{2})",
     "-07:00": r"(?P<zone>[+-]\d{2}:\d{2})",
     "-0700": r"(?P<zone>[+-]\d{4})",
@@ -195,6 +197,7 @@ _METHODS: Final[dict[str, Any]] = {
     "UnixMilli": lambda moment: int(moment.timestamp() * 1000),
     "AddDate": lambda moment, years, months, days: added(moment, int_of(years), int_of(months), int_of(days)),
     "Add": lambda moment, span: moment + _span(span),
+    "Truncate": lambda moment, span: moment - (moment - _FIRST) % _span(span),
     "Sub": lambda moment, other: moment - other,
     "Before": lambda moment, other: moment < other,
     "After": lambda moment, other: moment > other,

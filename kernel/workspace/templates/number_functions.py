@@ -12,9 +12,13 @@ from kernel.workspace.limits import TEMPLATE_STEPS_MAX
 from kernel.workspace.path_template import go_date
 from kernel.workspace.templates.execution import FunctionFailed
 from kernel.workspace.templates.moments import added, in_zone, parse_any, parse_duration, parse_moment, weekday
-from kernel.workspace.templates.values import duration_text, float_of, int_of, text_of
+from kernel.workspace.templates.values import duration_text, float_of, int64_of, int_of, text_of
 
 _DAYS_CN: Final = ("日一二三四五六", "天一二三四五六")
+_DECIMALS_DEFAULT: Final = 2
+_DECIMALS_MOST: Final = 9
+_MARKS_WITH_THOUSANDS: Final = 2
+_THOUSANDS_WIDTH: Final = 4
 _ROUNDED: Final = (("y", 31_536_000), ("mo", 2_592_000), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -72,23 +76,52 @@ def _round(value: Any, places: Any, half: Any = 0.5) -> float:
 
 
 def _log(value: Any, base: Any) -> float:
-    number, below = float_of(value), float_of(base)
-    if number <= 0 or below <= 0 or below == 1:
-        raise FunctionFailed("logarithm of a number that has none")
-    return math.log(number) / math.log(below)
+    above, below = _natural(float_of(value)), _natural(float_of(base))
+    if below:
+        return above / below
+    return math.copysign(math.inf, above) if above else math.nan
+
+
+def _natural(number: float) -> float:
+    """The natural logarithm as the machine has it: of nothing it is endless, below that it is no number."""
+    if number > 0:
+        return math.log(number)
+    return -math.inf if number == 0 else math.nan
 
 
 def format_float(layout: Any, value: Any) -> str:
-    """A number in a layout of example digits: ``#,###.##``."""
-    pattern = text_of(layout) or "#,###.##"
-    head, _, tail = pattern.rpartition(".") if "." in pattern else (pattern, "", "")
-    digits = len([char for char in tail if char in "#0"])
-    separator = next((char for char in head if char not in "#0+"), "")
-    whole, _, fraction = f"{abs(float_of(value)):.{digits}f}".partition(".")
-    if separator:
-        whole = f"{int(whole):,}".replace(",", separator)
-    sign = "-" if float_of(value) < 0 else ("+" if pattern.startswith("+") else "")
-    return f"{sign}{whole}.{fraction}" if fraction else f"{sign}{whole}"
+    """A number in a layout of example digits: ``#,###.##``. Raises FunctionFailed."""
+    sign, thousands, point, precision = _number_layout(text_of(layout))
+    number = float_of(value)
+    if number < 0:
+        sign = "-"
+    # Half of the last digit is added and the rest cut off, in the machine's floats: 5.25 with one digit is 5.2.
+    rest, whole = math.modf(abs(number) + float(f"5e-{precision + 1}"))
+    shown = f"{int(whole):,}".replace(",", thousands)
+    if not precision:
+        return f"{sign}{shown}"
+    return f"{sign}{shown}{point}{int(rest * 10**precision):0{precision}}"
+
+
+def _number_layout(layout: str) -> tuple[str, str, str, int]:
+    """The sign of positive numbers, what parts thousands, the decimal point, how many digits stand behind it."""
+    if not layout:
+        return "", ",", ".", _DECIMALS_DEFAULT
+    marks = [at for at, char in enumerate(layout) if char not in "#0"]
+    sign = ""
+    if marks and marks[0] == 0:
+        if layout[0] != "+":
+            raise FunctionFailed("FormatFloat(): invalid positive sign directive")
+        sign = "+"
+        del marks[0]
+    thousands = ""
+    if len(marks) == _MARKS_WITH_THOUSANDS:
+        if marks[1] - marks[0] != _THOUSANDS_WIDTH:
+            raise FunctionFailed("FormatFloat(): thousands separator directive must be followed by 3 digit-specifiers")
+        thousands = layout[marks.pop(0)]
+    if len(marks) == 1:
+        return sign, thousands, layout[marks[0]], len(layout) - marks[0] - 1
+    return sign, thousands, ".", _DECIMALS_MOST
 
 
 # --- times -----------------------------------------------------------------------------------------------------------
@@ -130,7 +163,7 @@ def _duration_round(value: Any, now: datetime) -> str:
         seconds = int(found.total_seconds()) if found is not None else int_of(value) // 1_000_000_000
     for unit, size in _ROUNDED:
         if abs(seconds) >= size:
-            return f"{'-' if seconds < 0 else ''}{abs(seconds) // size}{unit}"
+            return f"{abs(seconds) // size}{unit}"
     return "0s"
 
 
@@ -149,7 +182,7 @@ def time_functions(now: datetime) -> dict[str, Callable[..., Any]]:
         return go_date(in_zone(_moment(value, now), text_of(zone)), text_of(layout))
 
     def shown(layout: Any, value: Any) -> str:
-        return go_date(_moment(value, now), text_of(layout))
+        return go_date(_moment(value, now).astimezone(now.tzinfo), text_of(layout))
 
     return {
         "now": lambda: now,
@@ -180,10 +213,14 @@ def time_functions(now: datetime) -> dict[str, Callable[..., Any]]:
 
 
 def _powered(base: Any, power: Any) -> float:
+    number, exponent = float_of(base), float_of(power)
+    is_odd = exponent % 2 == 1
     try:
-        return math.pow(float_of(base), float_of(power))
-    except (OverflowError, ValueError) as error:
-        raise FunctionFailed(str(error)) from error
+        return math.pow(number, exponent)
+    except OverflowError:
+        return -math.inf if number < 0 and is_odd else math.inf
+    except ValueError:  # a root of a negative number, or nothing divided by nothing
+        return math.inf if number == 0 else math.nan
 
 
 NUMBER_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -214,9 +251,9 @@ NUMBER_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "until": _until,
     "untilStep": _stepped,
     "seq": _seq,
-    "pow": lambda base, power: int(_powered(base, power)),
+    "pow": lambda base, power: int64_of(_powered(base, power)),
     "powf": _powered,
-    "log": lambda value, base: int(_log(value, base)),
+    "log": lambda value, base: int64_of(_log(value, base)),
     "logf": _log,
     "FormatFloat": format_float,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator
 from typing import Any, Final
@@ -277,10 +278,13 @@ def literal(token: Token) -> Any:
     text = token.text
     if token.kind == "raw":
         return text[1:-1]
-    if token.kind == "string":
-        return _ESCAPE.sub(_unescaped, text[1:-1])
-    if token.kind == "char":
-        return ord(_ESCAPE.sub(_unescaped, text[1:-1])[0])
+    if token.kind in ("string", "char"):
+        said = _said(token)
+        if token.kind == "string":
+            return said
+        if len(said) != 1:
+            raise failed(token.line, f"malformed character constant: {text}")
+        return ord(said)
     plain = text.replace("_", "")
     try:
         if re.fullmatch(r"[+-]?0[0-7]+", plain):
@@ -289,16 +293,27 @@ def literal(token: Token) -> Any:
     except ValueError:
         pass
     try:
-        return float(plain)
+        number = float(plain)
     except ValueError:
         raise failed(token.line, f'bad number syntax: "{text}"') from None
+    if math.isinf(number):
+        raise failed(token.line, f'illegal number syntax: "{text}"')
+    return number
+
+
+def _said(token: Token) -> str:
+    """What stands between the quotes, its escapes read."""
+    body = token.text[1:-1]
+    if any(found[5] and found[5] not in _ESCAPES for found in _ESCAPE.finditer(body)):
+        raise failed(token.line, "invalid syntax")
+    return _ESCAPE.sub(_unescaped, body)
 
 
 def _unescaped(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     if code:
         return chr(int(code, 16))
-    return chr(int(found[4], 8)) if found[4] else _ESCAPES.get(found[5], found[0])
+    return chr(int(found[4], 8)) if found[4] else _ESCAPES[found[5]]
 
 
 def _shown(token: Token) -> str:

@@ -36,34 +36,38 @@ def _repeat(count: Any, text: Any) -> str:
 
 
 def _substr(start: Any, end: Any, text: Any) -> str:
+    """From one byte to another one."""
     first, last = int_of(start), int_of(end)
-    shown = text_of(text)
-    if first < 0:
-        return shown[:last]
-    return shown[first:] if last < 0 or last > len(shown) else shown[first:last]
+    shown = text_of(text).encode()
+    last = len(shown) if first >= 0 and (last < 0 or last > len(shown)) else last
+    if last < 0 or first > last:
+        raise FunctionFailed(f"runtime error: slice bounds out of range [{first if first >= 0 else ''}:{last}]")
+    return shown[max(first, 0) : last].decode("utf-8", "replace")
 
 
 def _trunc(count: Any, text: Any) -> str:
-    size, shown = int_of(count), text_of(text)
-    if size < 0:
-        return shown[size:] if len(shown) + size > 0 else shown
-    return shown[:size]
+    """The first bytes, or with a negative count the last ones."""
+    size, shown = int_of(count), text_of(text).encode()
+    part = shown[:size] if size >= 0 else shown[size:]
+    return part.decode("utf-8", "replace")
 
 
 def _abbrev(width: Any, text: Any) -> str:
-    size, shown = int_of(width), text_of(text)
-    return shown if size < 4 or len(shown) <= size else f"{shown[: size - 3]}..."
+    return _abbrevboth(0, width, text)
 
 
 def _abbrevboth(left: Any, right: Any, text: Any) -> str:
-    first, size, shown = int_of(left), int_of(right), text_of(text)
+    """A text of at most so many bytes, with dots for what is left out."""
+    first, size, shown = int_of(left), int_of(right), text_of(text).encode()
     if size < 4 or (first > 0 and size < 7) or len(shown) <= size:
-        return shown
-    if first <= 4:
-        return f"{shown[: size - 3]}..."
-    if len(shown) - first < size - 3:
-        return f"...{shown[-(size - 3) :]}"
-    return f"...{shown[first : first + size - 6]}..."
+        part = shown
+    elif first <= 4:
+        part = shown[: size - 3] + b"..."
+    elif len(shown) - first < size - 3:
+        part = b"..." + shown[-(size - 3) :]
+    else:
+        part = b"..." + shown[first : first + size - 6] + b"..."
+    return part.decode("utf-8", "replace")
 
 
 def _title(text: Any) -> str:
@@ -105,13 +109,15 @@ def _split(separator: Any, text: Any) -> dict[str, str]:
 
 
 def _splitn(separator: Any, count: Any, text: Any) -> dict[str, str]:
-    parts = text_of(text).split(text_of(separator), max(int_of(count) - 1, 0))
+    size = int_of(count)
+    parts = text_of(text).split(text_of(separator), size - 1 if size > 0 else -1) if size else []
     return {f"_{place}": part for place, part in enumerate(parts)}
 
 
 def _quoted(*values: Any) -> str:
-    shown = (text_of(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for value in values)
-    return " ".join(f'"{text}"' for text in shown)
+    shown = (text_of(value) for value in values if value is not None)
+    escaped = (text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for text in shown)
+    return " ".join(f'"{text}"' for text in escaped)
 
 
 def _replace(old: Any, new: Any, text: Any) -> str:
@@ -124,6 +130,14 @@ def _pattern(text: Any) -> Pattern:
         return compiled(text_of(text))
     except PatternInvalid as error:
         raise FunctionFailed(str(error)) from error
+
+
+def _is_match(pattern: Any, text: Any) -> bool:
+    """A pattern that is none matches nothing."""
+    try:
+        return compiled(text_of(pattern)).matches(text_of(text))
+    except PatternInvalid:
+        return False
 
 
 def _regex_replace_all(pattern: Any, text: Any, template: Any) -> str:
@@ -149,19 +163,31 @@ def _regex_find(pattern: Any, text: Any) -> str:
     return found if found is not None else ""
 
 
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
+_NOT_BASE32: Final = re.compile(r"[^A-Z2-7]")
+
+
 # --- encodings and addresses -----------------------------------------------------------------------------------------
 def _b64dec(text: Any) -> str:
+    given = text_of(text)
     try:
-        return base64.b64decode(text_of(text), validate=True).decode("utf-8", "replace")
-    except ValueError as error:
-        return f"illegal base64 data at input byte 0 ({error})"
+        return base64.b64decode(given, validate=True).decode("utf-8", "replace")
+    except ValueError:
+        return f"illegal base64 data at input byte {_first_strange(given, _NOT_BASE64, 4)}"
 
 
 def _b32dec(text: Any) -> str:
+    given = text_of(text)
     try:
-        return base64.b32decode(text_of(text)).decode("utf-8", "replace")
-    except ValueError as error:
-        return f"illegal base32 data at input byte 0 ({error})"
+        return base64.b32decode(given).decode("utf-8", "replace")
+    except ValueError:
+        return f"illegal base32 data at input byte {_first_strange(given, _NOT_BASE32, 8)}"
+
+
+def _first_strange(text: str, strange: re.Pattern[str], width: int) -> int:
+    """Where encoded text is none: at a foreign character, else where its last group begins, which is too short."""
+    found = strange.search(text)
+    return len(text[: found.start()].encode()) if found is not None else len(text) // width * width
 
 
 def _digest(name: str) -> Callable[[Any], str]:
@@ -206,7 +232,8 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "substr": _substr,
     "repeat": _repeat,
     "nospace": lambda text: re.sub(r"\s", "", text_of(text)),
-    "initials": lambda text: "".join(word[0] for word in text_of(text).split()),
+    # The first byte of each word, taken for a character of its own.
+    "initials": lambda text: "".join(chr(word.encode()[0]) for word in text_of(text).split()),
     "swapcase": _swapped,
     "snakecase": _snake,
     "kebabcase": lambda text: _snake(text, "-").replace("_", "-"),
@@ -217,7 +244,7 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "hasPrefix": lambda part, text: text_of(text).startswith(text_of(part)),
     "hasSuffix": lambda part, text: text_of(text).endswith(text_of(part)),
     "quote": _quoted,
-    "squote": lambda *values: " ".join(f"'{text_of(value)}'" for value in values),
+    "squote": lambda *values: " ".join(f"'{text_of(value)}'" for value in values if value is not None),
     "cat": lambda *values: " ".join(text_of(value) for value in values if value is not None),
     "indent": _indent,
     "nindent": lambda width, text: f"\n{_indent(width, text)}",
@@ -232,7 +259,7 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "join": lambda separator, values: text_of(separator).join(strings_of(values)),
     "sortAlpha": lambda values: sorted(strings_of(values)),
     "toStrings": strings_of,
-    "regexMatch": lambda pattern, text: _pattern(pattern).matches(text_of(text)),
+    "regexMatch": _is_match,
     "mustRegexMatch": lambda pattern, text: _pattern(pattern).matches(text_of(text)),
     "regexFind": _regex_find,
     "mustRegexFind": _regex_find,

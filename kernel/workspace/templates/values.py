@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from kernel.workspace.path_template import go_date
@@ -18,6 +19,11 @@ class _NoValue:
 
 
 NO_VALUE: Final = _NoValue()
+# Powers of ten that %v prints with an exponent.
+_EXPONENT_BELOW: Final = -4
+_EXPONENT_FROM: Final = 6
+_WHOLE_BELOW: Final = 1e21
+_INT64_MIN: Final = -(2**63)
 
 
 class Record(dict[str, Any]):
@@ -34,12 +40,10 @@ def is_true(value: Any) -> bool:
 
 
 def printed(value: Any) -> str:
-    """A value as it comes out of an action."""
+    """A value as %v prints it."""
     if isinstance(value, str):
         return value
-    if value is NO_VALUE:
-        return "<no value>"
-    if value is None:
+    if value is NO_VALUE or value is None:
         return "<nil>"
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -60,6 +64,11 @@ def printed(value: Any) -> str:
     return str(value)
 
 
+def shown_of(value: Any) -> str:
+    """A value as it comes out of an action: nothing has no value there."""
+    return "<no value>" if value is NO_VALUE or value is None else printed(value)
+
+
 def _fraction(moment: datetime) -> str:
     return f".{moment.microsecond:06}".rstrip("0") if moment.microsecond else ""
 
@@ -70,14 +79,12 @@ def float_text(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    digits, _, exponent = f"{value!r}".partition("e")
-    power = int(exponent) if exponent else (math.floor(math.log10(abs(value))) if value else 0)
-    if power < -4 or power >= 21:
-        mantissa = digits if exponent else f"{value:e}".partition("e")[0]
-        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    shortest = Decimal(repr(value)).normalize()
+    power = shortest.adjusted() if value else 0
+    if power < _EXPONENT_BELOW or power >= _EXPONENT_FROM:
+        mantissa = f"{shortest.scaleb(-power):f}"
         return f"{mantissa}e{'-' if power < 0 else '+'}{abs(power):02}"
-    text = format(value, "f") if exponent else digits
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{shortest:f}"
 
 
 def duration_text(value: timedelta) -> str:
@@ -111,12 +118,19 @@ def int_of(value: Any) -> int:
     if isinstance(value, str):
         text = value.strip()
         try:
-            return int(text, 0) if not text.lstrip("+-").lstrip("0").isdecimal() else int(text)
+            number = int(text, 0) if not text.lstrip("+-").lstrip("0").isdecimal() else int(text)
         except ValueError:
-            return int(float_of(value))
+            number = int(float_of(value))
+        return number if _INT64_MIN <= number < -_INT64_MIN else 0
     if isinstance(value, timedelta):
         return round(value.total_seconds() * 1_000_000_000)
     return int(float_of(value)) if not isinstance(value, int) else int(value)
+
+
+def int64_of(value: float) -> int:
+    """A float as the machine makes an int64 of it: what does not fit is the lowest one."""
+    fits = math.isfinite(value) and _INT64_MIN <= value < -_INT64_MIN
+    return int(value) if fits else _INT64_MIN
 
 
 def float_of(value: Any) -> float:
@@ -135,15 +149,31 @@ def json_text(value: Any, *, indent: int | None = None, escapes_html: bool = Tru
     """A value as Go's encoder writes it."""
     separators = (",", ":") if indent is None else (",", ": ")
     text = json.dumps(
-        value, ensure_ascii=False, separators=separators, indent=indent, sort_keys=True, default=_json_value
+        _with_whole_numbers(value),
+        ensure_ascii=False,
+        separators=separators,
+        indent=indent,
+        sort_keys=True,
+        default=_json_value,
     )
     if escapes_html:
         text = text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
     return text
 
 
+def _with_whole_numbers(value: Any) -> Any:
+    """Floats without a fraction are written as whole numbers, as far as a double counts."""
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_whole_numbers(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < _WHOLE_BELOW else value
+
+
 def _json_value(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else text_of(value)
+    if not isinstance(value, datetime):
+        return text_of(value)
+    return go_date(value, "2006-01-02T15:04:05") + _fraction(value) + go_date(value, "Z07:00")
 
 
 def kind_of(value: Any) -> str:
