@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -262,11 +263,10 @@ def _replayed(exchanges: Any, kernel_url: str, workspace: Path | None, plan: Nam
 
     rules = FaultPlan(plan.document.rules) if plan is not None else FaultPlan()
     if workspace is None:
-        kernel = LabKernel(Path())
-        kernel.url = kernel_url.rstrip("/")
-        if not rules.is_empty:
-            kernel.apply(rules)
-        return replay(exchanges, kernel.url, given)
+        with closing(LabKernel.at(kernel_url)) as kernel:
+            if not rules.is_empty:
+                kernel.apply(rules)
+            return replay(exchanges, kernel.url, given)
     with tempfile.TemporaryDirectory(prefix="sisyphus-lab-") as folder:
         copy = Path(folder) / "workspace"
         shutil.copytree(workspace, copy, ignore=shutil.ignore_patterns(".lock", "coordinator.lock"))
@@ -289,14 +289,13 @@ def trace_command(kernel_url: str, since: int, perfetto: Path | None, svg: Path 
     from kernel.lab.process import KernelFailed, LabKernel
 
     _forbid_lost_output(perfetto, svg)
-    kernel = LabKernel(Path())
-    kernel.url = kernel_url.rstrip("/")
     try:
-        if perfetto is None and svg is None:
-            for event in kernel.trace(since):
-                click.echo(json.dumps(event, ensure_ascii=False))
-            return
-        document = kernel.perfetto(since)
+        with closing(LabKernel.at(kernel_url)) as kernel:
+            if perfetto is None and svg is None:
+                for event in kernel.trace(since):
+                    click.echo(json.dumps(event, ensure_ascii=False))
+                return
+            document = kernel.perfetto(since)
     except (KernelFailed, httpx.HTTPError, ValueError) as error:
         raise click.ClickException(f"{kernel_url} gives no trace: {error}") from None
     if perfetto is not None:

@@ -49,6 +49,13 @@ class LabKernel:
 
     # --- life ---
 
+    @classmethod
+    def at(cls, url: str) -> LabKernel:
+        """Somebody else's kernel by its address: to be asked and controlled, not started; ``close`` it all the same."""
+        kernel = cls(Path())
+        kernel.url = url.rstrip("/")
+        return kernel
+
     def __enter__(self) -> LabKernel:
         self.start()
         return self
@@ -75,12 +82,15 @@ class LabKernel:
         assert self._process.stdout is not None
         assert self._process.stderr is not None
         lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=_drain, args=(self._process.stderr, self._keep), daemon=True).start()
-        threading.Thread(target=_drain, args=(self._process.stdout, lines.put), daemon=True).start()
+        words = threading.Thread(target=_drain, args=(self._process.stderr, self._keep), daemon=True)
+        words.start()
+        threading.Thread(target=_drain, args=(self._process.stdout, lines.put, lines.put), daemon=True).start()
         try:
+            # A kernel that ends instead closes its output: nobody waits the whole time for it.
             ready = json.loads(lines.get(timeout=READY_S_MAX))
         except (queue.Empty, json.JSONDecodeError):
             self.kill()
+            words.join(END_S_MAX)
             raise KernelFailed("the kernel did not start: " + (" ".join(self.log[-3:]) or "no word")) from None
         self.url, self.mcp = ready["url"], ready["mcp"]
         self.port = int(self.url.rpartition(":")[2])
@@ -272,10 +282,13 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, **more}
 
 
-def _drain(stream: IO[str], take: Callable[[str], object]) -> None:
+def _drain(stream: IO[str], take: Callable[[str], object], end: Callable[[str], object] | None = None) -> None:
+    """Hand over each line; ``end`` gets an empty one when there are no more."""
     for line in stream:
         take(line)
     stream.close()
+    if end is not None:
+        end("")
 
 
 def _reason(answer: httpx.Response) -> str:

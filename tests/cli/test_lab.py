@@ -48,7 +48,6 @@ def test_wrong_words_are_one_line_and_exit_code_2(words: tuple[str, ...], reason
 
 
 @pytest.mark.wire
-@pytest.mark.slow
 def test_a_naive_client_is_found_out_and_the_reports_agree(tmp_path: Path) -> None:
     files = {name: tmp_path / f"report.{name}" for name in ("json", "junit", "html")}
     options = [word for name, file in files.items() for word in (f"--{name}", str(file))]
@@ -61,12 +60,20 @@ def test_a_naive_client_is_found_out_and_the_reports_agree(tmp_path: Path) -> No
     assert "sent twice" in files["html"].read_text()
 
 
+CAREFUL = [sys.executable, "-m", "kernel.lab.examples.careful"]
+
+
+@pytest.mark.wire
+def test_a_careful_client_is_clean_even_when_the_kernel_dies() -> None:
+    result = lab("run", "crash-after-host-write", "--timeout", "300", "--", *CAREFUL)
+    assert (result.exit_code, "1 ok" in result.output) == (0, True), result.output
+
+
 @pytest.mark.wire
 @pytest.mark.slow
-def test_a_careful_client_is_clean_even_when_the_kernel_dies(tmp_path: Path) -> None:
-    careful = [sys.executable, "-m", "kernel.lab.examples.careful"]
-    result = lab("run", "crash-after-host-write", "edited-after-preflight", "--timeout", "300", "--", *careful)
-    assert (result.exit_code, "2 ok" in result.output) == (0, True), result.output
+def test_a_careful_client_asks_again_when_somebody_edits_between() -> None:
+    result = lab("run", "edited-after-preflight", "--timeout", "300", "--", *CAREFUL)
+    assert (result.exit_code, "1 ok" in result.output) == (0, True), result.output
 
 
 @pytest.mark.wire
@@ -78,21 +85,29 @@ def test_a_command_that_cannot_start_is_exit_code_2() -> None:
 
 
 @pytest.mark.wire
-@pytest.mark.slow
 def test_what_was_recorded_is_replayed_alike_and_differs_under_a_plan(tmp_path: Path) -> None:
     """The same notes in two workspaces: ids differ in each, and a lost answer is the first difference."""
     file, story = tmp_path / "story.jsonl", tmp_path / "story.py"
     story.write_text(STORY)
+    (tmp_path / "two").mkdir()
     with LabKernel(tmp_path / "one") as kernel:
         recorded = lab("record", "--kernel", kernel.url, str(file), "--", sys.executable, str(story))
         assert recorded.exit_code == 0, recorded.output
-    (tmp_path / "two").mkdir()
-    alike = lab("replay", "--workspace", str(tmp_path / "two"), str(file))
-    assert alike.exit_code == 0, alike.output
-    assert "every answer is alike" in alike.output
-    other = lab("replay", "--workspace", str(tmp_path / "two"), "--plan", "commit-answer-dropped", str(file))
-    assert other.exit_code == 1, other.output
-    assert "no whole answer" in other.output
+        alike = lab("replay", "--workspace", str(tmp_path / "two"), str(file))
+        assert alike.exit_code == 0, alike.output
+        assert "every answer is alike" in alike.output
+        other = lab("replay", "--kernel", kernel.url, "--plan", "commit-answer-dropped", str(file))
+        assert other.exit_code == 1, other.output
+        assert "no whole answer" in other.output
+        pictures = {form: tmp_path / f"trace.{form}" for form in ("perfetto", "svg")}
+        options = [word for form, path in pictures.items() for word in (f"--{form}", str(path))]
+        assert lab("trace", "--kernel", kernel.url, *options).exit_code == 0
+        assert json.loads(pictures["perfetto"].read_text())["traceEvents"]
+        assert pictures["svg"].read_text().startswith("<svg")
+        kinds = {json.loads(line)["kind"] for line in lab("trace", "--kernel", kernel.url).output.splitlines()}
+        assert {"admitted", "host_call", "fault", "answer"} <= kinds
+    gone = lab("trace", "--kernel", kernel.url)
+    assert (gone.exit_code, "gives no trace" in gone.output) == (1, True)
 
 
 STORY = """
