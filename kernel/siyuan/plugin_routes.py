@@ -49,10 +49,11 @@ async def _loaded_plugin(exchange: Exchange, grant: Grant) -> Answer:
             return Response(
                 200, _JSON, await encoded(Envelope(-1, f"Parses request [{request.path}] failed: {error}", None))
             )
-        if given is None:
-            return Response(200, _JSON, await encoded(Envelope(-1, "Field [name] is required", None)))
         if not isinstance(given, str):
-            return Response(200, _JSON, await encoded(Envelope(-1, "Field [name] should be of type [String]", None)))
+            code, fault = (1, "does not exist") if given is None else (2, "is not a string")
+            return Response(200, _JSON, await encoded(Envelope(code, f"Request body prop [name] {fault}", None)))
+        if not given:
+            return Response(200, _JSON, await encoded(Envelope(3, "Plugin name is required", None)))
         name = given
     return Response(200, _JSON, await encoded(Envelope(_CODE_NOT_LOADED, f"Plugin [{name}] not loaded", None)))
 

@@ -121,6 +121,8 @@ class Edit:
             is_second = below.id and document.nodes.get(below.id, below) is not below
             if is_second or is_hollow(below):
                 self.stale.add(document.id)
+        if is_task_item(node) and node.parent is not None and list_kind(node.parent) != LIST_TASK:
+            self.stale.add(document.id)
         document.add(node)
 
     def take(self, document: Document, node: Node) -> None:
@@ -374,8 +376,6 @@ def _replace(edit: Edit, document: Document, old: Node, new: Node, data: str) ->
     edit.take(document, old)
     edit.stale.discard(document.id)
     edit.put(document, new)
-    if is_task_item(new) and new.parent is not None and list_kind(new.parent) != LIST_TASK:
-        edit.stale.add(document.id)
     if old_level > 0 and (not new_level or old_level < new_level):
         # The heading has become less: what it now falls under must not hide it.
         now_above = folded_heading_above(new)

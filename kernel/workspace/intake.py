@@ -56,7 +56,7 @@ def markdown_dom(workspace: Workspace, markdown: str) -> str:
         return imported.dom
     fresh = workspace.new_id()
     empty = Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]})
-    return render_dom([empty], first_index=ROOT_INDEX_FIRST)
+    return render_dom([empty])
 
 
 def markdown_blocks(workspace: Workspace, markdown: str, *, document_id: str = "") -> list[Node]:

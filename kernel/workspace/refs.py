@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from kernel.ids import NODE_ID
-from kernel.workspace.events import MAIN
+from kernel.workspace.events import MAIN, PROTYLE
 from kernel.workspace.limits import ANCHOR_RUNES_MAX
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES
@@ -229,3 +229,23 @@ def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: di
             workspace.save(document, rewritten_nodes)
             rewritten[root_id] = None
     return referring
+
+
+def redraw(workspace: Workspace, *root_ids: str) -> None:
+    """Editors load documents again, and those that refer to them; dynamic anchors to their blocks are made anew.
+
+    A document already waiting at the head of the queue is not told twice, as in the kernel.
+    """
+    told: list[str] = []
+    for root_id in root_ids:
+        entry = workspace.blocks.documents.get(root_id)
+        wanted = entry.block_ids | {root_id} if entry is not None else frozenset()
+        references = references_to(workspace, wanted)
+        if references:
+            referred = {target for _, _, target in references}
+            refresh_anchors(workspace, [node for node in workspace.document(root_id).root.walk() if node.id in referred])
+        for one in [*dict.fromkeys(referring for referring, _, _ in references), root_id]:
+            if told[:1] != [one]:
+                told.append(one)
+    for one in told:
+        workspace.emit("reload", one, to=PROTYLE)

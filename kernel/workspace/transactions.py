@@ -10,11 +10,11 @@ from kernel.workspace import edits, relocations
 from kernel.workspace.attributes import change_attributes, tell_tags
 from kernel.workspace.documents import Refusal
 from kernel.workspace.edits import CODE_DATABASE, CODE_MESSAGE, Edit, TransactionError
-from kernel.workspace.events import MAIN, PROTYLE
+from kernel.workspace.events import MAIN
 from kernel.workspace.intake import dom_of_siblings, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
 from kernel.workspace.outline_moves import move_outline_heading
-from kernel.workspace.refs import refresh_anchors
+from kernel.workspace.refs import redraw, refresh_anchors
 from kernel.workspace.stamps import created_stamp
 from kernel.workspace.tree import Node
 from kernel.workspace.views import actions as views
@@ -110,8 +110,7 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
     workspace.recount(edit.recounted)
     for root_id in edit.stale:
         workspace.reread(root_id)
-    for root_id in edit.reloads:
-        workspace.emit("reload", root_id, to=PROTYLE)
+    redraw(workspace, *edit.reloads)
 
 
 def _saved_told(root_id: str, transaction: Transaction) -> Callable[[], dict[str, Any]]:

@@ -13,12 +13,11 @@ from kernel.siyuan.arguments import ApiError, Panic
 from kernel.workspace.daily_notes import daily_note
 from kernel.workspace.documents import Refusal
 from kernel.workspace.edits import give_id, is_task_item
-from kernel.workspace.events import PROTYLE
 from kernel.workspace.intake import dom_of_block, dom_of_blocks, markdown_dom, parsed_dom
 from kernel.workspace.markdown.context import MarkdownError
 from kernel.workspace.nodes import CONTAINER_TYPES, KINDS
 from kernel.workspace.operations import Operation, Transaction, transactions_json
-from kernel.workspace.refs import references_to
+from kernel.workspace.refs import redraw
 from kernel.workspace.stamps import stamp_changed
 from kernel.workspace.transactions import perform
 from kernel.workspace.tree import Node
@@ -263,19 +262,7 @@ def move_block(call: Call) -> Any:
         check_container(call, parent)
     operation = Operation(action="move", id=block_id, previousID=previous, parentID=parent)
     run(call, [Transaction([operation])], tells=False)
-    reload_protyle(call, source.id)
-    if source.id != target.id:
-        reload_protyle(call, target.id)
-
-
-def reload_protyle(call: Call, root_id: str) -> None:
-    """Editors that show a document, or a document that refers to it, load it again."""
-    workspace = call.kernel.workspace
-    entry = workspace.blocks.documents.get(root_id)
-    wanted = entry.block_ids if entry is not None else frozenset()
-    for referring in dict.fromkeys(one for one, _, _ in references_to(workspace, wanted)):
-        workspace.emit("reload", referring, to=PROTYLE)
-    workspace.emit("reload", root_id, to=PROTYLE)
+    redraw(workspace, *dict.fromkeys((source.id, target.id)))
 
 
 def _fold(call: Call, *, folds: bool) -> None:

@@ -106,8 +106,9 @@ def get_heading_insert_transaction(call: Call) -> Any:
 
 
 def get_heading_level_transaction(call: Call) -> Any:
-    heading = _wanted(call)
+    call.arguments.raw_str("id")
     level = int(call.arguments.raw_number("level"))
+    heading = _wanted(call)
     if heading is None or level_of(heading) == level:
         return None
     change = level - level_of(heading)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.api.messages import clear_message, show_message
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.documents import keep_version
-from kernel.workspace.events import PROTYLE
+from kernel.workspace.refs import redraw
 from kernel.workspace.spacing import network_images, space_document
 from kernel.workspace.workspace import NotFound
 
@@ -31,7 +31,7 @@ def auto_space(call: Call) -> Any:
     keep_version(workspace, document.id, "format")
     if space_document(document.root):
         workspace.save(document)
-    workspace.emit("reload", document.id, to=PROTYLE)
+    redraw(workspace, document.id)
 
 
 def fetch_images(call: Call) -> Any:

@@ -13,7 +13,7 @@ from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
 from kernel.workspace.markdown.inlines import parse_inlines
 from kernel.workspace.marking import escaped, marked
 from kernel.workspace.names import unescaped_attribute
-from kernel.workspace.refs import ref_text
+from kernel.workspace.refs import redraw, ref_text
 from kernel.workspace.render.footnotes import BLOCK_LINK
 from kernel.workspace.render.inlines import is_mark
 from kernel.workspace.replace import Replacement, pattern_of, replace_in
@@ -345,8 +345,14 @@ def _replace(call: Call, ids: Sequence[str], change: Replacement) -> None:
     for root_id, title in titles.items():
         entry = workspace.entry(root_id)
         rename_document(workspace, entry.box, entry.path, title)
-    for root_id in changed:
-        workspace.emit("reload", root_id, to=("protyle",))
+    redraw(workspace, *changed)
+
+
+def semantic_search_block(call: Call) -> Any:
+    """Nothing: no embedding model is configured, as in a fresh kernel."""
+    _places(call)
+    _query(call)
+    return {"blocks": [], "matchedBlockCount": 0, "matchedRootCount": 0, "pageCount": 0}
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {
@@ -355,4 +361,5 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/search/searchTag": search_tag,
     "/api/search/listInvalidBlockRefs": list_invalid_block_refs,
     "/api/search/findReplace": find_replace,
+    "/api/search/semanticSearchBlock": semantic_search_block,
 }

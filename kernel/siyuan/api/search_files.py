@@ -200,11 +200,6 @@ def _manifest(kernel: SiyuanKernel, path: str) -> dict[str, Any] | None:
     return manifest if isinstance(manifest, dict) else None
 
 
-def semantic_search_block(call: Call) -> Any:
-    """Nothing: no embedding model is configured, as in a fresh kernel."""
-    return {"blocks": [], "matchedBlockCount": 0, "matchedRootCount": 0, "pageCount": 0}
-
-
 HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/search/searchAsset": search_asset,
     "/api/search/fullTextSearchAssetContent": full_text_search_asset_content,
@@ -213,5 +208,4 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/search/searchTemplate": search_template,
     "/api/search/removeTemplate": remove_template,
     "/api/search/searchWidget": search_widget,
-    "/api/search/semanticSearchBlock": semantic_search_block,
 }

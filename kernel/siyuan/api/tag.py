@@ -8,6 +8,7 @@ from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import all_tag_labels, tagged_roots
+from kernel.workspace.refs import redraw
 from kernel.workspace.tags import first_marker, tag_tree, tags_json
 from kernel.workspace.tags import remove_tag as remove_from
 from kernel.workspace.tags import rename_tag as rename_in
@@ -63,6 +64,7 @@ def refuse_markers(label: str) -> None:
 async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> None:
     workspace = call.kernel.workspace
     index = await settled_index(call.kernel)
+    changed = []
     for root_id in tagged_roots(index.connection, label):
         if root_id not in workspace.blocks.documents:
             continue
@@ -70,7 +72,8 @@ async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> Non
         if change(document.root):
             keep_version(workspace, root_id, "replace")
             workspace.save(document)
-            workspace.emit("reload", root_id, to=("protyle",))
+            changed.append(root_id)
+    redraw(workspace, *changed)
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {

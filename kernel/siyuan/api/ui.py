@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.appearance import settle_appearance
 from kernel.siyuan.sections import show_section
 from kernel.workspace.events import FILETREE, MAIN, PROTYLE
-from kernel.workspace.refs import references_to, refresh_anchors
+from kernel.workspace.refs import redraw
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -27,16 +27,7 @@ def reload_filetree(call: Call) -> Any:
 
 
 def reload_protyle(call: Call) -> Any:
-    """The document, after those that show something of it by a reference: their dynamic anchors are made anew."""
-    workspace = call.kernel.workspace
-    root_id = call.arguments.raw_str("id")
-    entry = workspace.blocks.documents.get(root_id)
-    shown_in = workspace.blocks.referrers(sorted(entry.block_ids)) if entry is not None else []
-    if entry is not None and shown_in:
-        referred = {target for _, _, target in references_to(workspace, entry.block_ids)}
-        refresh_anchors(workspace, [node for node in workspace.document(root_id).root.walk() if node.id in referred])
-    for document in [*(one for one in shown_in if one != root_id), root_id]:
-        workspace.emit("reload", document, to=PROTYLE)
+    redraw(call.kernel.workspace, call.arguments.raw_str("id"))
 
 
 def reload_attribute_view(call: Call) -> Any:

@@ -41,10 +41,11 @@ def markdown_to_blocks(
     """
     parsed = parse_markdown(text, context=context, keep_empty=keep_empty)
     _check_images(parsed)
+    first_index = ROOT_INDEX_FIRST if parsed else None
     if not parsed:
         fresh = context.new_id()
         parsed = [Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]})]
-    dom = render_dom(parsed, first_index=ROOT_INDEX_FIRST, parsed=True)
+    dom = render_dom(parsed, first_index=first_index, parsed=True)
     imported = dom_to_blocks(dom, context)
     if media_links:
         _replace_media_links(imported.blocks)
