@@ -98,7 +98,7 @@ class MarkdownExport:
             node_of=self._node,
             ref_text=lambda block_id: ref_text(node) if (node := self._node(block_id)) else "block not found",
             query=self.query,
-            view_table=lambda node: view_table(workspace, node),
+            view_table=lambda node, shows_hidden: view_table(workspace, node, shows_hidden=shows_hidden),
             place_of=self._place,
             annotation_page=self._annotation_page,
             parse=self.parsed,

@@ -84,6 +84,7 @@ def set_attributes(workspace: Workspace, block_id: str, values: Mapping[str, str
 
     follow_attributes(workspace, node, values)
     _icon_of_box(workspace, document, values)
+    _see_as_readers(workspace, document)
 
 
 def set_many(workspace: Workspace, changes: list[tuple[str, dict[str, str]]]) -> None:
@@ -99,6 +100,13 @@ def set_many(workspace: Workspace, changes: list[tuple[str, dict[str, str]]]) ->
         workspace.save(document, [node])
         tell_attributes(workspace, document, node, old)
         _icon_of_box(workspace, document, values)
+        _see_as_readers(workspace, document)
+
+
+def _see_as_readers(workspace: Workspace, document: Document) -> None:
+    """Containers without blocks were written once more; readers of the file do not see them."""
+    if document.holds_hollow:
+        workspace.reread(document.id)
 
 
 def change_attributes(workspace: Workspace, node: Node, values: Mapping[str, str]) -> dict[str, str]:

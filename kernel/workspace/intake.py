@@ -67,9 +67,12 @@ def markdown_blocks(workspace: Workspace, markdown: str, *, document_id: str = "
     return markdown_to_blocks(markdown, context, media_links=True).blocks
 
 
-def parsed_dom(workspace: Workspace, dom: str) -> list[Node]:
-    """The blocks in editor DOM. Raises MarkdownError."""
-    return dom_to_blocks(dom, context_of(workspace)).blocks
+def parsed_dom(workspace: Workspace, dom: str, *, keeps_unknown_refs: bool = False) -> list[Node]:
+    """The blocks in editor DOM; refs to nothing lose their id unless they are kept. Raises MarkdownError."""
+    context = context_of(workspace)
+    if keeps_unknown_refs:
+        context = replace(context, known_id=lambda _: True)
+    return dom_to_blocks(dom, context).blocks
 
 
 def dom_of_blocks(blocks: Sequence[Node], *, first_index: int | None = None) -> str:

@@ -243,7 +243,9 @@ def redraw(workspace: Workspace, *root_ids: str) -> None:
         references = references_to(workspace, wanted)
         if references:
             referred = {target for _, _, target in references}
-            refresh_anchors(workspace, [node for node in workspace.document(root_id).root.walk() if node.id in referred])
+            refresh_anchors(
+                workspace, [node for node in workspace.document(root_id).root.walk() if node.id in referred]
+            )
         for one in [*dict.fromkeys(referring for referring, _, _ in references), root_id]:
             if told[:1] != [one]:
                 told.append(one)

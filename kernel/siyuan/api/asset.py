@@ -52,7 +52,7 @@ def get_doc_assets(call: Call) -> Any:
         call.kernel.workspace.document(block_id).root,
         lambda database_id: database_assets(call.kernel.workspace, database_id),
     )
-    return found if keeps_query else [path.partition("?")[0] for path in found]
+    return found if keeps_query else [path.partition("?")[0] for path in found] or None
 
 
 def get_doc_image_assets(call: Call) -> Any:

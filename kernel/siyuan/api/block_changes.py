@@ -212,7 +212,7 @@ async def _prepared(call: Call, source: dict[str, Any]) -> tuple[str, str, str, 
     data, data_type = _text(source, "data"), _text(source, "dataType")
     block_id = _required_id(source, "id")
     dom = dom_of_data(call, data, data_type)
-    blocks = parsed_dom(call.kernel.workspace, dom)
+    blocks = parsed_dom(call.kernel.workspace, dom, keeps_unknown_refs=True)
     if not blocks:
         raise ApiError("parse tree failed")
     return block_id, await _known_type(call, block_id), dom, blocks

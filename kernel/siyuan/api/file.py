@@ -209,8 +209,15 @@ def copy_file(call: Call) -> Any:
     target = call.arguments.required_str("dest")
     files = call.kernel.workspace.files
     root = files.absolute("").rstrip("/")
+    if not posixpath.isabs(target):
+        raise ApiError("Field [dest]: path must be absolute", -1, {"closeTimeout": 5000})
+    source = posixpath.normpath(source)
+    if source in (".", "..") or source.startswith(("../", "/")):
+        raise ApiError(f"[{source}] is not an asset path", -1, {"closeTimeout": 5000})
+    if not source.startswith("assets/"):
+        raise ApiError(f"[{source}] is not an asset path (must start with assets/)", -1, {"closeTimeout": 5000})
     asset = f"data/{inside(source)}"
-    if not source.startswith("assets/") or _stat(files, asset) is None:
+    if _stat(files, asset) is None:
         raise ApiError(f"Query asset failed [{source}]", -1, {"closeTimeout": 5000})
     if not target.startswith(f"{root}/"):
         return Envelope(-1, "permission denied", None)

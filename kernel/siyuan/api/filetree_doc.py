@@ -25,6 +25,11 @@ BLOCK_GONE: Final = 3
 def _request(call: Call) -> PageRequest:
     request = PageRequest(call.arguments.raw_str("id"))
     request.index = int(optional(call, "index", (int, float), 0))
+    optional(call, "query", str, "")
+    optional(call, "queryMethod", (int, float), 0)
+    for name in ("queryTypes", "querySubTypes"):
+        if not all(isinstance(one, bool) for one in optional(call, name, dict, {}).values()):
+            raise Panic(name)
     request.mode = int(optional(call, "mode", (int, float), MODE_ONLY))
     request.size = int(optional(call, "size", (int, float), SHOWN_BLOCKS_DEFAULT))
     start, end = call.arguments.get("startID"), call.arguments.get("endID")
@@ -34,7 +39,8 @@ def _request(call: Call) -> PageRequest:
         request.start_id, request.end_id = start, end
         request.size = _dynamic_load_blocks(call)
     request.is_backlink = optional(call, "isBacklink", bool, False)
-    optional(call, "originalRefBlockIDs", dict, {})
+    if not all(isinstance(one, str) for one in optional(call, "originalRefBlockIDs", dict, {}).values()):
+        raise Panic("originalRefBlockIDs")
     return request
 
 

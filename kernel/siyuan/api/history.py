@@ -37,12 +37,9 @@ _EDITABLE: Final = 'contenteditable="true"'
 
 def _query(call: Call) -> HistoryQuery:
     arguments = call.arguments
-    return HistoryQuery(
-        text=arguments.optional_str("query"),
-        kind=int(arguments.optional_number("type", 0)),
-        operation=arguments.optional_str("op"),
-        box=arguments.optional_str("notebook"),
-    )
+    # In the kernel's order: the first that is wrong is named.
+    box, text, operation = (arguments.optional_str(name) for name in ("notebook", "query", "op"))
+    return HistoryQuery(text=text, kind=int(arguments.optional_number("type", 0)), operation=operation, box=box)
 
 
 def search_history(call: Call) -> Any:

@@ -37,7 +37,7 @@ _CARET_IN_LANGUAGE: Final = re.compile(
 def spin_block_dom(call: Call) -> Any:
     """Editor DOM with what was typed in it read as Markdown."""
     dom = call.arguments.required_str("dom", may_be_empty=True)
-    context = context_of(call.kernel.workspace)
+    context = replace(context_of(call.kernel.workspace), known_id=lambda _: True)
     try:
         blocks = dom_to_blocks(dom, context).blocks
         kramdown = "\n\n".join(render_kramdown(block, mode="textmark").rstrip("\n") for block in blocks)

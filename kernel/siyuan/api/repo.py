@@ -85,14 +85,14 @@ def init_key(call: Call) -> Any:
 
 
 def init_key_from_passphrase(call: Call) -> Any:
-    passphrase = call.arguments.raw_str("pass").strip()
+    passphrase = call.arguments.required_str("pass", may_be_empty=True).strip()
     if not passphrase:
         raise ApiError(_KEY_FAILED.format(_EMPTY), data=_CLOSE)
     return _set_key(call, hashlib.sha256(passphrase.encode()).digest())
 
 
 def import_key(call: Call) -> Any:
-    text = call.arguments.raw_str("key").strip()
+    text = call.arguments.required_str("key", may_be_empty=True).strip()
     try:
         key = base64.b64decode(text, validate=True)
     except ValueError:
@@ -179,6 +179,7 @@ def remove_tag_snapshot(call: Call) -> Any:
 def checkout(call: Call) -> Any:
     """Without a key, or for an unknown snapshot, nothing happens, and nothing is said."""
     snapshot_id = call.arguments.required_str("id")
+    call.arguments.optional_str("sessionID")
     known = {one.id: one for one in snapshots(call.kernel.workspace)} if _key(call) else {}
     if snapshot_id in known:
         check_out(call.kernel.workspace, known[snapshot_id])

@@ -234,7 +234,7 @@ def get_notebook_due(call: Call) -> Any:
         raise ApiError(f"open {workspace.files.absolute(folder)}: no such file or directory")
     deck = load_deck(workspace, BUILT_IN)
     if deck is None:
-        return _due_json(call, BUILT_IN, Due())
+        return _due_json(call, BUILT_IN, Due(), is_null=True)
     return _due_json(call, BUILT_IN, _due(call, deck, reviewed, _box_blocks(workspace, box), limits_of(workspace)))
 
 

@@ -176,15 +176,21 @@ def _sort_by_content(call: Call, root_id: str, children: list[dict[str, Any]]) -
 
 
 # --- references and tags --------------------------------------------------------------------------------------
+_REF_SWITCHES: Final = ("isSquareBrackets", "isDatabase")
+
+
 async def search_ref_block(call: Call) -> Any:
     """Candidates for a reference that is being typed."""
     arguments = call.arguments
     request_id = arguments.get("reqId")
-    if not all(isinstance(arguments.get(name), str) for name in ("id", "rootID", "k")):
+    if arguments.get("id") is None:
         return {"reqId": request_id}
-    block_id, root_id = arguments.raw_str("id"), arguments.raw_str("rootID")
-    keyword, before = arguments.raw_str("k"), int(arguments.raw_number("beforeLen"))
-    is_database = arguments.get("isDatabase") is True
+    try:
+        is_database = [arguments.get(name) is not None and arguments.raw_bool(name) for name in _REF_SWITCHES][1]
+        block_id, root_id = arguments.raw_str("id"), arguments.raw_str("rootID")
+        keyword, before = arguments.raw_str("k"), int(arguments.raw_number("beforeLen"))
+    except Panic:
+        return {"reqId": request_id}
     settings = settings_of(call.kernel)
     rows = await read_in_thread(
         call.kernel, lambda reader: search_for_reference(reader, keyword, settings), with_texts=True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kernel.workspace.asset_names import without_id
@@ -60,6 +60,8 @@ class ExportOptions:
     is_single: bool = True
     # As the editor shows it: super blocks and tags stay what they are.
     is_editor: bool = False
+    # Whether tables of databases have their hidden columns too: Markdown has them, pages do not.
+    shows_hidden_columns: bool = False
     # How a reference to a place in a PDF is named: 0 with file and page, 1 by its own words.
     annotation_mode: int = 0
     tag_markers: tuple[str, str] = ("#", "#")
@@ -73,7 +75,8 @@ class ExportSources:
     node_of: Callable[[str], Node | None] = lambda _block_id: None
     ref_text: Callable[[str], str] = lambda block_id: block_id
     query: Callable[[str], list[Node]] = field(default=lambda _statement: [])
-    view_table: Callable[[Node], Node | None] = lambda _view: None
+    # The table that stands for a database block; the flag asks for hidden columns too.
+    view_table: Callable[[Node, bool], Node | None] = lambda _view, _shows_hidden: None
     place_of: Callable[[str], Place | None] = lambda _block_id: None
     # The page (from 1) that an annotation reference names; None where the file or the annotation is gone.
     annotation_page: Callable[[str], int | None] = lambda _ref_id: None
@@ -82,7 +85,7 @@ class ExportSources:
 
 def export_markdown(root: Node, block: Node, options: ExportOptions, sources: ExportSources) -> str:
     """The Markdown of a document (``block`` is ``root``) or of one block of it, without front matter."""
-    copy = exported_tree(root, block, options, sources)
+    copy = exported_tree(root, block, replace(options, shows_hidden_columns=True), sources)
     style = MarkdownStyle(
         has_super_block_braces=False,
         has_span_attributes=False,
@@ -293,9 +296,11 @@ class _Export:
             for block in self.sources.parse(html.unescape(markdown)):
                 node.insert_before(block)
             node.detach()
-        elif node.type == "NodeAttributeView" and (table := self.sources.view_table(node)) is not None:
-            node.insert_before(table)
-            node.detach()
+        elif node.type == "NodeAttributeView":
+            table = self.sources.view_table(node, self.options.shows_hidden_columns)
+            if table is not None:
+                node.insert_before(table)
+                node.detach()
 
     def _adjust_heading_level(self) -> None:
         """The first heading of an exported block becomes the first level below the title."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.workspace.views.database import Database, is_grouped, option_of
 from kernel.workspace.views.format import Json, new_view
+from kernel.workspace.views.moments import Broken
 from kernel.workspace.views.numbers import plain_number
 from kernel.workspace.views.rendering import Around, render
 from kernel.workspace.views.values import CHECKED, is_empty, new_value, text_of
@@ -25,6 +26,15 @@ BY_WEEK: Final = 4
 BY_MONTH: Final = 5
 BY_YEAR: Final = 6
 DATE_METHODS: Final = (BY_RELATIVE_DATE, BY_DAY, BY_WEEK, BY_MONTH, BY_YEAR)
+DATE_TYPES: Final = ("date", "created", "updated")
+# Where values that are no times stand when they are put into groups by time.
+_TIME_OF_NOTHING: Final = {
+    BY_RELATIVE_DATE: "0001-01",
+    BY_DAY: "0001-01-01",
+    BY_WEEK: "1-W01",
+    BY_MONTH: "0001-01",
+    BY_YEAR: "0001",
+}
 # How groups are ordered.
 ASCENDING: Final = 0
 DESCENDING: Final = 1
@@ -93,6 +103,8 @@ def regroup(place: Around, database: Database, view: Json) -> None:
     key = group_key(database, view)
     if key is None:
         return
+    if view["group"]["method"] == BY_RANGE and view["group"]["range"] is None:
+        return
     items = _in_group_order(shown.items, view["group"], key, place.moment)
     members = _Sorter(place, database, view["group"], key).members(items)
     _add_empty_groups(members, key)
@@ -109,13 +121,20 @@ def _in_group_order(items: list[Item], rule: Json, key: Json, moment: Moment) ->
         return text_of(item.value(field), moment, is_formatted=False)
 
     def by_content(item: Item) -> Any:
-        value = item.value(field)
-        kind = "number" if method == BY_RANGE else key["type"]
-        return value[kind]["content"] if value is not None and value.get(kind) else 0
+        return _content(item.value(field), "number" if method == BY_RANGE else key["type"])
 
     if method == BY_VALUE:
         return list(items) if rule["order"] == BY_HAND else sorted(items, key=by_value)
-    return sorted(items, key=by_content)
+    if len(items) > 1 and (method == BY_RANGE or (method in DATE_METHODS and key["type"] in DATE_TYPES)):
+        return sorted(items, key=by_content)
+    return list(items)
+
+
+def _content(value: Json | None, kind: str) -> Any:
+    """The number or the time in a value. Raises Broken for a value of another kind."""
+    if value is None or not value.get(kind):
+        raise Broken(f"a value without {kind}")
+    return value[kind]["content"]
 
 
 class _Sorter:
@@ -138,8 +157,6 @@ class _Sorter:
     def members(self, items: list[Item]) -> dict[str, list[str]]:
         """Group → its items."""
         found: dict[str, list[str]] = {}
-        if self.rule["method"] == BY_RANGE and self.rule["range"] is None:
-            return found
         for item in items:
             for value in self._values(item):
                 found.setdefault(value, []).append(item.id)
@@ -151,9 +168,12 @@ class _Sorter:
             return [DEFAULT]
         method = self.rule["method"]
         if method == BY_RANGE:
-            return [self._range(value["number"]["content"])]
+            return [self._range(_content(value, "number"))]
         if method in DATE_METHODS:
-            return [self._date(value[value["type"]]["content"])]
+            is_time = value["type"] in DATE_TYPES
+            return [self._date(_content(value, value["type"]))] if is_time else [_TIME_OF_NOTHING[method]]
+        if method != BY_VALUE:
+            return [""]
         if self.key["type"] in ("select", "mSelect"):
             return [one["content"] for one in value["mSelect"]]
         if self.key["type"] == "relation":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from kernel.workspace.render.inlines import escape_markers, escape_pipes
@@ -18,6 +19,8 @@ from kernel.workspace.views.store import find
 from kernel.workspace.views.values import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kernel.workspace.views.rendered import Field, Item, Rendered
     from kernel.workspace.workspace import Workspace
 
@@ -78,7 +81,7 @@ def _asset_markdown(asset: Json) -> str:
 
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
-def view_table(workspace: Workspace, node: Node) -> Node | None:
+def view_table(workspace: Workspace, node: Node, *, shows_hidden: bool = False) -> Node | None:
     """The table that stands for a database block in exports; None if there is no such database."""
     database = find(workspace, str(node.fields.get("AttributeViewID", "")))
     if database is None:
@@ -88,20 +91,23 @@ def view_table(workspace: Workspace, node: Node) -> Node | None:
         shown = as_table(place, database, block_view(workspace, database, node.id))
     except (Broken, ViewError):
         return None
-    fields = [(index, one) for index, one in enumerate(shown.fields) if not one.place["hidden"]]
-    head = Node("NodeTableHead", children=[_row(shown, fields, None, place, 0)])
-    body = [_row(shown, fields, item, place, number) for number, item in enumerate(shown.items, start=1)]
+    fields = [(index, one) for index, one in enumerate(shown.fields) if shows_hidden or not one.place["hidden"]]
+    numbers = count(1)
+    head = Node("NodeTableHead", children=[_row(shown, fields, None, place, numbers)])
+    body = [_row(shown, fields, item, place, numbers) for item in shown.items]
     return Node("NodeTable", children=[head, *body])
 
 
-def _row(shown: Rendered, fields: list[tuple[int, Field]], item: Item | None, place: Around, number: int) -> Node:
+def _row(
+    shown: Rendered, fields: list[tuple[int, Field]], item: Item | None, place: Around, numbers: Iterator[int]
+) -> Node:
     row = Node("NodeTableRow")
     for index, one in fields:
         cell = Node("NodeTableCell", fields={"TableCellAlign": _ALIGNMENTS.get(one.place["align"], 0)})
         if item is None:
             cell.append(Node("NodeText", data=_escaped(one.key["name"])))
         else:
-            _fill(cell, one, item.values[index], place, number)
+            _fill(cell, one, item.values[index], place, numbers)
         row.append(cell)
     return row
 
@@ -110,7 +116,8 @@ def _escaped(text: str) -> str:
     return escape_pipes(escape_markers(text))
 
 
-def _fill(cell: Node, shown: Field, value: Json, place: Around, number: int) -> None:
+def _fill(cell: Node, shown: Field, value: Json, place: Around, numbers: Iterator[int]) -> None:
+    """One cell. Line numbers count the cells that show one: two such columns share them, as in the kernel."""
     kind = value["type"]
     match kind:
         case "block" | "text" | "template":
@@ -122,11 +129,16 @@ def _fill(cell: Node, shown: Field, value: Json, place: Around, number: int) -> 
         case "mAsset":
             _add_assets(cell, value["mAsset"] or [])
         case "lineNumber":
-            cell.append(Node("NodeText", data=str(number)))
-        case "relation":
-            contents = (value["relation"] or {}).get("contents") or []
+            cell.append(Node("NodeText", data=str(next(numbers))))
+        case "relation" | "rollup":
+            contents = (value[kind] or {}).get("contents") or []
             for at, one in enumerate(contents):
-                _add_lines(cell, shown, _escaped(one["block"]["content"] if one["block"] is not None else ""))
+                if one["type"] in ("block", "text"):
+                    _add_lines(
+                        cell, shown, _escaped(one[one["type"]]["content"] if one[one["type"]] is not None else "")
+                    )
+                else:
+                    cell.append(Node("NodeText", data=text_of(one, place.moment)))
                 if at < len(contents) - 1:
                     cell.append(Node("NodeText", data=", "))
         case _:

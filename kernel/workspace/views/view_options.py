@@ -109,6 +109,11 @@ def _of_layout(name: str, check: Callable[[Any], Any], layouts: tuple[str, ...] 
     return change
 
 
+def _set_cover_key(database: Database, view: Json, data: Any, operation: Operation) -> None:
+    if view["type"] in ("gallery", "kanban"):
+        view[view["type"]]["coverFromAssetKeyID"] = operation["keyID"]
+
+
 def _set_page_size(database: Database, view: Json, data: Any, operation: Operation) -> None:
     view["pageSize"] = _whole(data)
 
@@ -151,7 +156,7 @@ VIEW_CHANGES: Final[dict[str, Change]] = {
     "setAttrViewShowIcon": _of_layout("showIcon", _flag, LAYOUTS),
     "setAttrViewPageSize": _set_page_size,
     "setAttrViewCoverFrom": _of_layout("coverFrom", _whole),
-    "setAttrViewCoverFromAssetKeyID": _of_layout("coverFromAssetKeyID", _text),
+    "setAttrViewCoverFromAssetKeyID": _set_cover_key,
     "setAttrViewCardSize": _of_layout("cardSize", _whole),
     "setAttrViewCardAspectRatio": _of_layout("cardAspectRatio", _whole),
     "setAttrViewFitImage": _of_layout("fitImage", _flag),
