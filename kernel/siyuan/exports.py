@@ -35,11 +35,16 @@ async def packed(entries: Mapping[str, bytes | None]) -> bytes:
     return await trio.to_thread.run_sync(zipped, entries)
 
 
+def packing_order(entries: Mapping[str, bytes | None]) -> list[str]:
+    """Folder by folder in the order of their names."""
+    return sorted(entries, key=lambda one: one.split("/"))
+
+
 def zipped(entries: Mapping[str, bytes | None]) -> bytes:
-    """A ZIP archive of these files, folder by folder in the order of their names; None is a folder, kept if empty."""
+    """A ZIP archive of these files in their packing order; None is a folder, kept if empty."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in sorted(entries, key=lambda one: one.split("/")):
+        for name in packing_order(entries):
             content = entries[name]
             if content is not None:
                 archive.writestr(name, content)

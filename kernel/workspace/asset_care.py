@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -197,8 +197,11 @@ def _put_aside(workspace: Workspace, place: str) -> None:
     workspace.files.remove(place)
 
 
-def rename_asset(workspace: Workspace, old_path: str, new_name: str) -> str:
-    """Rename an asset; documents and databases follow. The new path, ``""`` where nothing is to be done.
+def rename_asset(
+    workspace: Workspace, old_path: str, new_name: str, saved: Callable[[str], None] = lambda root_id: None
+) -> str:
+    """Rename an asset; documents (each is told to ``saved``) and databases follow. The new path, ``""`` where nothing is
+    to be done.
 
     A missing file is no error: the path it would have is answered, as the kernel does.
 
@@ -221,7 +224,8 @@ def rename_asset(workspace: Workspace, old_path: str, new_name: str) -> str:
     annotations = f"{found}.sya"
     if workspace.files.exists(annotations):
         workspace.files.rename(annotations, f"{joined_path(dir_name(found), name)}.sya")
-    _rewrite_documents(workspace, base_name(old_path).encode(), name.encode())
+    for path in _rewrite_documents(workspace, base_name(old_path).encode(), name.encode()):
+        saved(base_name(path).removesuffix(".sy"))
     for path, content in _view_files(workspace).items():
         if old_path.encode() in content:
             workspace.files.write(path, content.replace(old_path.encode(), new_path.encode()))
@@ -231,7 +235,8 @@ def rename_asset(workspace: Workspace, old_path: str, new_name: str) -> str:
     return new_path
 
 
-def _rewrite_documents(workspace: Workspace, old: bytes, new: bytes) -> None:
+def _rewrite_documents(workspace: Workspace, old: bytes, new: bytes) -> list[str]:
+    """The files that hold the name, with another in its place."""
     kept = history_dir(workspace, "replace")
     changed = []
     for box in boxes(workspace):
@@ -242,6 +247,7 @@ def _rewrite_documents(workspace: Workspace, old: bytes, new: bytes) -> None:
                 workspace.files.write(f"{kept}/{path[len(DATA) + 1 :]}", content.replace(old, new))
                 changed.append(path)
     workspace.reload(changed)
+    return changed
 
 
 # --- OCR texts -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from kernel.siyuan.api.messages import show_message, update_message
 from kernel.siyuan.api.search_files import contents_of
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.dispatch import Envelope
+from kernel.siyuan.progress import RENAMING, covered, show_saving
 from kernel.workspace.asset_care import (
     asset_texts,
     database_assets,
@@ -86,10 +87,17 @@ def remove_unused_assets(call: Call) -> Any:
 
 def rename(call: Call) -> Any:
     old_path, new_name = call.arguments.raw_str("oldPath"), call.arguments.raw_str("newName")
+    workspace = call.kernel.workspace
+    saved: list[str] = []
     try:
-        return {"newPath": rename_asset(call.kernel.workspace, old_path, new_name)}
+        return {"newPath": rename_asset(workspace, old_path, new_name, saved.append)}
     except Refusal as error:
         raise ApiError(str(error), data={"closeTimeout": 5000}) from error
+    finally:
+        # Afterwards: reading the changed files anew forgets what was told before.
+        with covered(workspace, RENAMING):
+            for root_id in saved:
+                show_saving(workspace, root_id)
 
 
 def resolve_asset_path(call: Call) -> Any:

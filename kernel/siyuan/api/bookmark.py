@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.api.tag import refuse_markers
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
+from kernel.siyuan.progress import PROCESSING, RENAMING, completed, covered, show, show_saving
 from kernel.workspace.block_json import block_json
 from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import bookmark_labels, bookmarked
@@ -59,11 +60,14 @@ async def rename_bookmark(call: Call) -> Any:
     if not new:
         raise ApiError(BOOKMARK_EMPTY, -1, {"closeTimeout": MESSAGE_MS})
     if old != new:
-        await _change(call, old, new)
+        with completed(call.kernel.workspace, RENAMING):
+            await _change(call, old, new)
 
 
 async def remove_bookmark(call: Call) -> Any:
-    await _change(call, call.arguments.required_str("bookmark", may_be_empty=True), "")
+    bookmark = call.arguments.required_str("bookmark", may_be_empty=True)
+    with covered(call.kernel.workspace, PROCESSING):
+        await _change(call, bookmark, "")
 
 
 async def _change(call: Call, old: str, new: str) -> None:
@@ -81,6 +85,8 @@ async def _change(call: Call, old: str, new: str) -> None:
         ]
         if not found:
             continue
+        show(workspace, f"[{root_id}]")
+        show_saving(workspace, root_id)
         keep_version(workspace, root_id, "replace")
         for node in found:
             if new:

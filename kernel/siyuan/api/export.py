@@ -11,6 +11,7 @@ from kernel.ids import is_node_id
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.exports import offer, packed
 from kernel.siyuan.markdown_export import MarkdownExport, export_settings
+from kernel.siyuan.progress import EXPORTING, completed, show, show_documents, show_packing, show_stored
 from kernel.workspace.asset_names import file_name
 from kernel.workspace.exports.choosing import chosen_documents, with_related
 from kernel.workspace.exports.markdown_files import MarkdownFiles
@@ -122,11 +123,12 @@ async def export_notebook_md(call: Call) -> Any:
     settings = export_settings(call.kernel, _changes(call))
     workspace = call.kernel.workspace
     notebook = workspace.notebooks.opened(box)
-    if notebook is None:
-        return {"name": ".", "zip": ""}
-    chosen = _whole(call, box)
-    address = await _markdown_archive(call, notebook.name, chosen, settings, _MARKDOWN)
-    return {"name": base_name(address), "zip": address}
+    with completed(workspace, EXPORTING):
+        if notebook is None:
+            return {"name": ".", "zip": ""}
+        chosen = _whole(call, box)
+        address = await _markdown_archive(call, notebook.name, chosen, settings, _MARKDOWN)
+        return {"name": base_name(address), "zip": address}
 
 
 def _whole(call: Call, box: str) -> list[str]:
@@ -136,10 +138,18 @@ def _whole(call: Call, box: str) -> list[str]:
 
 
 async def _markdown_archive(call: Call, name: str, chosen: list[str], settings: ExportSettings, suffix: str) -> str:
+    with completed(call.kernel.workspace):
+        return await _packed_markdown(call, name, chosen, settings, suffix)
+
+
+async def _packed_markdown(call: Call, name: str, chosen: list[str], settings: ExportSettings, suffix: str) -> str:
     workspace = call.kernel.workspace
     export = await MarkdownExport.of(call.kernel)
     root_ids, def_ids = with_related(workspace, chosen, has_related=settings.has_related_documents)
     options = replace(settings.options, def_ids=def_ids, is_single=False)
+    show_documents(workspace, chosen)
+    if suffix == _MARKDOWN:
+        show_documents(workspace, root_ids)
 
     async def render(document: Document) -> str:
         head = export.front_matter(document.root) if settings.has_front_matter else ""
@@ -147,7 +157,9 @@ async def _markdown_archive(call: Call, name: str, chosen: list[str], settings: 
 
     files = MarkdownFiles(workspace, settings, suffix, has_documents=suffix == _MARKDOWN)
     await files.add_all(root_ids, render, export.ref_count)
-    return offer(workspace.files, f"{_archive_name(name)}{suffix}.zip", await packed(files.entries))
+    folder = f"{_archive_name(name)}{suffix}"
+    show_packing(workspace, folder, files.entries)
+    return offer(workspace.files, f"{folder}.zip", await packed(files.entries))
 
 
 def _archive_name(name: str) -> str:
@@ -172,25 +184,36 @@ async def _stored(call: Call, block_ids: list[str]) -> Any:
     settings = export_settings(call.kernel)
     chosen = chosen_documents(workspace, block_ids, has_sub_documents=settings.has_sub_documents)
     folder = dir_name(first.path)
-    entries = sy_files(workspace, first.box, chosen, folder, has_related=settings.has_related_documents)
-    return {"zip": await _stored_archive(call, base_name(first.hpath), entries)}
+    with completed(workspace):
+        show_documents(workspace, chosen)
+        entries = sy_files(workspace, first.box, chosen, folder, has_related=settings.has_related_documents)
+        return {"zip": await _stored_archive(call, base_name(first.hpath), entries)}
 
 
 async def export_notebook_sy(call: Call) -> Any:
     box = call.arguments.required_str("id")
     workspace = call.kernel.workspace
     notebook = workspace.notebooks.opened(box)
-    if notebook is None:
-        return {"zip": ""}
-    has_related = export_settings(call.kernel).has_related_documents
-    entries = sy_files(workspace, box, _whole(call, box), "/", has_related=has_related, has_conf=True)
-    return {"zip": await _stored_archive(call, notebook.name, entries)}
+    with completed(workspace, EXPORTING):
+        if notebook is None:
+            return {"zip": ""}
+        has_related = export_settings(call.kernel).has_related_documents
+        with completed(workspace):
+            chosen = _whole(call, box)
+            show_documents(workspace, chosen)
+            entries = sy_files(workspace, box, chosen, "/", has_related=has_related, has_conf=True)
+            return {"zip": await _stored_archive(call, notebook.name, entries)}
 
 
 async def _stored_archive(call: Call, name: str, entries: dict[str, bytes | None]) -> str:
     name = _archive_name(name)
+    workspace = call.kernel.workspace
+    show_documents(workspace, [path.rpartition("/")[2].removesuffix(".sy") for path in entries if path.endswith(".sy")])
+    show(workspace, EXPORTING)
+    show_stored(workspace, entries)
+    show_packing(workspace, name, entries)
     content = await packed({f"{name}/{path}": content for path, content in entries.items()})
-    return offer(call.kernel.workspace.files, f"{name}.sy.zip", content)
+    return offer(workspace.files, f"{name}.sy.zip", content)
 
 
 _PANDOC: Final[dict[str, Callable[[Call], Any]]] = {

@@ -10,6 +10,7 @@ from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.exports import EXPORT_DIR, offer, packed
 from kernel.siyuan.media_types import extension_of
 from kernel.siyuan.paths import inside
+from kernel.siyuan.progress import EXPORTING, completed, show_packing
 from kernel.workspace.asset_names import file_name, shortened
 from kernel.workspace.names import base_name, clean_path, unescaped_attribute
 from kernel.workspace.notebooks import DATA
@@ -96,7 +97,10 @@ async def _data_archive(call: Call) -> tuple[str, bytes]:
         f"{prefix}{path[len(DATA) :]}": None if stat.is_dir else files.read(path) for path, stat in files.walk(DATA)
     }
     title = file_name(posixpath.basename(files.absolute("").rstrip("/")))
-    return f"{title}-{stamp}.zip", await packed(entries)
+    with completed(workspace, EXPORTING):
+        told = {path[len(prefix) + 1 :]: content for path, content in entries.items()}
+        show_packing(workspace, f"{title}-{stamp}", told)
+        return f"{title}-{stamp}.zip", await packed(entries)
 
 
 # --- what the caller brings ------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from kernel.siyuan.api.filetree import checked_id, optional, raise_tree_not_foun
 from kernel.siyuan.api.messages import clear_message, show_message
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.dispatch import Envelope
+from kernel.siyuan.progress import PROCESSING, covered
 from kernel.workspace.attributes import change_attributes, shown, tell_attributes
 from kernel.workspace.boxes import box_json, rename_box
 from kernel.workspace.daily_notes import daily_note
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 _IN_TITLE: Final = re.compile("\r\n|\r|\n|\u2028|\u2029|\t|/")
 _LONG: Final = {"closeTimeout": 7000}
 _SHORT: Final = {"closeTimeout": 5000}
-PROCESSING: Final = "Processing, please wait..."
 
 
 def blocks_of_markdown(call: Call, markdown: str, document_id: str) -> list[Node]:
@@ -195,7 +195,9 @@ def remove_doc_by_id(call: Call) -> Any:
 
 
 def remove_docs(call: Call) -> Any:
-    remove_documents(call.kernel.workspace, call.arguments.raw_str_list("paths"))
+    paths = call.arguments.raw_str_list("paths")
+    with covered(call.kernel.workspace, PROCESSING):
+        remove_documents(call.kernel.workspace, paths)
 
 
 def move_docs(call: Call) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import is_small, read_in_thread, settled_index
+from kernel.siyuan.progress import uncover
 from kernel.workspace.block_json import block_json, with_notebook_name, without_own_title
 from kernel.workspace.documents import keep_version, rename_document
 from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
@@ -307,6 +308,7 @@ async def find_replace(call: Call) -> Any:
         return
     is_case_sensitive = settings_of(call.kernel).is_case_sensitive
     _replace(call, ids, Replacement(keyword, text, kinds, pattern, is_case_sensitive, inlines=parse_inlines))
+    uncover(call.kernel.workspace)
 
 
 async def _ids_everywhere(call: Call, query: SearchQuery, keyword: str) -> list[str]:

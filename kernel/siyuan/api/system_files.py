@@ -12,6 +12,7 @@ from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.exports import offer, zipped
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.notes_index import index_of
+from kernel.siyuan.progress import covered, show
 from kernel.siyuan.sections import fitted
 from kernel.siyuan.uploaded import uploaded_json
 from kernel.workspace.conf_defaults import CONF
@@ -116,9 +117,8 @@ def clear_temporary_files(call: Call) -> Any:
 
 def vacuum_index(call: Call) -> Any:
     """The index keeps no dead space: it is made anew at every start."""
-    _show_progress(call, OPTIMIZING)
-    show_message(call, OPTIMIZED % file_size(0), MESSAGE_MS)
-    call.kernel.workspace.emit("cprogress", to=MAIN)
+    with covered(call.kernel.workspace, OPTIMIZING):
+        show_message(call, OPTIMIZED % file_size(0), MESSAGE_MS)
 
 
 async def rebuild_index(call: Call) -> Any:
@@ -133,7 +133,7 @@ async def rebuild_index(call: Call) -> Any:
         index.document_changed(root_id)
     refresh_stat(workspace, with_sizes=True)
     workspace.conf.save()
-    _show_progress(call, REBUILDING)
+    show(workspace, REBUILDING)
     workspace.emit("reloadui", to=MAIN)
 
 
@@ -144,10 +144,6 @@ def _document_paths(call: Call) -> Iterator[str]:
             for path, entry in workspace.files.walk(f"{DATA}/{notebook.id}"):
                 if path.endswith(".sy") and not entry.is_dir:
                     yield path
-
-
-def _show_progress(call: Call, text: str) -> None:
-    call.kernel.workspace.emit("progress", {"current": 1, "total": 1}, to=MAIN, code=1, msg=text)
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {

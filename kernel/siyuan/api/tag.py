@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import settled_index
+from kernel.siyuan.progress import PROCESSING, RENAMING, covered, show, show_saving
 from kernel.workspace.documents import keep_version
 from kernel.workspace.index.queries import all_tag_labels, tagged_roots
 from kernel.workspace.refs import redraw
@@ -45,13 +46,15 @@ async def rename_tag(call: Call) -> Any:
     if not new:
         raise ApiError(TAG_EMPTY, -1, {"closeTimeout": MESSAGE_MS})
     if old and old != new:
-        await _change(call, old, lambda root: rename_in(root, old, new))
+        with covered(call.kernel.workspace, RENAMING):
+            await _change(call, old, lambda root: rename_in(root, old, new))
 
 
 async def remove_tag(call: Call) -> Any:
     label = call.arguments.required_str("label", may_be_empty=True)
     if label:
-        await _change(call, label, lambda root: remove_from(root, label))
+        with covered(call.kernel.workspace, PROCESSING):
+            await _change(call, label, lambda root: remove_from(root, label))
 
 
 def refuse_markers(label: str) -> None:
@@ -69,8 +72,10 @@ async def _change(call: Call, label: str, change: Callable[[Node], bool]) -> Non
         if root_id not in workspace.blocks.documents:
             continue
         document = workspace.edit(root_id)
+        show(workspace, f"[{root_id}]")
         if change(document.root):
             keep_version(workspace, root_id, "replace")
+            show_saving(workspace, root_id)
             workspace.save(document)
             changed.append(root_id)
     redraw(workspace, *changed)
