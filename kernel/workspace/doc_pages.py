@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from kernel.workspace.nodes import BLOCK_TYPES, MARKER_TYPES
+from kernel.workspace.render.footnotes import section
+from kernel.workspace.render.inlines import is_mark
+from kernel.workspace.render.std_markdown import plain_text
 from kernel.workspace.sections import HEADING_FOLD, heading_above, hidden_by_fold, is_folded, level_of, section_of
 from kernel.workspace.tree import Node
 
@@ -28,6 +32,7 @@ class PageRequest:
     start_id: str = ""
     end_id: str = ""
     is_backlink: bool = False
+    originals: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -56,7 +61,7 @@ def page_of(root: Node, request: PageRequest, dynamic_load_blocks: int) -> Page:
     page.parent_id, page.parent2_id = _parents(node)
     page.scrolls = _counts_over(root, dynamic_load_blocks)
     if request.is_backlink:
-        page.nodes, page.is_backlink_expanded = [node], True
+        page.nodes, page.is_backlink_expanded = section(node), is_expanded(node, request.originals)
     elif request.start_id and request.end_id and page.scrolls and (start := _find_block(root, request.start_id)):
         page.nodes, page.is_end = _between(start, request.end_id, dynamic_load_blocks)
         page.first_index += _position(root, page.nodes[0])
@@ -102,6 +107,22 @@ def is_in_folded_heading(node: Node) -> bool:
             return True
         above = heading_above(above)
     return False
+
+
+def is_expanded(node: Node, originals: Mapping[str, str]) -> bool:
+    """An item or heading that says more than its references is shown folded. ``originals``: item → what refers in it."""
+    if node.type == "NodeHeading":
+        return not _says_more(node)
+    if node.type != "NodeListItem":
+        return True
+    blocks = [child for child in node.children if child.type != "NodeTaskListItemMarker"]
+    if len(blocks) < 2:
+        return True
+    return not any(_says_more(child) for child in blocks if originals.get(node.id) == child.id)
+
+
+def _says_more(block: Node) -> bool:
+    return any(plain_text(inline).strip() for inline in block.children if not is_mark(inline, "block-ref"))
 
 
 def _find(root: Node, block_id: str) -> Node:
@@ -210,19 +231,20 @@ def _by_mode(node: Node, request: PageRequest, is_document: bool, is_heading: bo
     place = node.index() if node.parent is not None else 0
     before = [one for one in reversed(siblings[:place]) if id(one) not in hidden]
     after = [one for one in siblings[place + 1 :] if id(one) not in hidden and one.type not in MARKER_TYPES]
+    here = [] if id(node) in hidden else [node]
     size = request.size
     if request.mode == MODE_ONLY:
         if is_document:
             return [node, *_take(after, size)], False
         return [node, *(_section(node, hidden, size) if is_heading else [])], False
     if request.mode == MODE_END:
-        return list(reversed(_take([node, *before], size))), True
+        return list(reversed(_take([*here, *before], size))), True
     if request.mode == MODE_UP:
         return list(reversed(_take(before, size))), place == 0
     if request.mode == MODE_DOWN:
         return _take(after, size), not _after_section(node)
     if request.mode == MODE_BOTH:
-        return _around(node, before, after, request), False
+        return _around([*here, *before], after, request), False
     return [], False
 
 
@@ -273,11 +295,11 @@ def _after_section(node: Node) -> bool:
     return node.next is not None
 
 
-def _around(node: Node, before: list[Node], after: list[Node], request: PageRequest) -> list[Node]:
+def _around(before: list[Node], after: list[Node], request: PageRequest) -> list[Node]:
     size = request.size
     up: list[Node] = []
     count = 0
-    for one in [node, *before]:
+    for one in before:
         up.append(one)
         count += count_blocks(one) if count else 1
         if (request.index > 0 and count > 1) or (request.index <= 0 and size < count):

@@ -24,6 +24,7 @@ TEMPLATES: Final = "data/templates"
 _DOCUMENT_ATTRIBUTES: Final = re.compile(r'(?:^|\n)\{: ([^\n]*type="doc"[^\n]*)\}\s*$')
 _ATTRIBUTE: Final = re.compile(r'([\w-]+)="([^"]*)"')
 _CODE_LANGUAGES: Final = frozenset({"siyuan-template", "template"})
+_UNKNOWN: Final = "block not found"
 _BLOCK_LINK: Final = "siyuan://blocks/"
 
 
@@ -96,7 +97,7 @@ def _follow(workspace: Workspace, node: Node, renamed: dict[str, str]) -> None:
     target = str(node.fields.get("TextMarkBlockRefID", ""))
     if target in renamed:
         node.fields["TextMarkBlockRefID"] = renamed[target]
-    elif target and not node.fields.get("TextMarkTextContent"):
+    elif target and node.fields.get("TextMarkTextContent") in ("", target):  # an empty anchor is read as the id
         text = _anchor(workspace, target)
         if text:
             node.fields.update(TextMarkTextContent=html.escape(text, quote=True), TextMarkBlockRefSubtype="d")
@@ -111,7 +112,7 @@ def _anchor(workspace: Workspace, block_id: str) -> str:
     try:
         return block_text(workspace.node(block_id)[1]).strip()
     except (NotFound, CorruptDocument):
-        return ""
+        return _UNKNOWN
 
 
 # --- out of a document -----------------------------------------------------------------------------------------------

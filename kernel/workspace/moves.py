@@ -40,7 +40,7 @@ from kernel.workspace.names import (
 from kernel.workspace.nodes import MARKER_TYPES
 from kernel.workspace.notebooks import DATA
 from kernel.workspace.refs import ref_text
-from kernel.workspace.render.content import plain_content
+from kernel.workspace.render.content import first_leaf, plain_content
 from kernel.workspace.sections import clear_fold, level_at, level_of, section_of, top_level
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import Document, NotFound
@@ -213,7 +213,8 @@ def item_to_document(
 ) -> tuple[str, str]:
     """A list item becomes a document of its children; the same results."""
     source, item = _source(workspace, item_id, "NodeListItem")
-    title = plain_content(item).strip().replace("/", "")
+    first = first_leaf(item)
+    title = plain_content(first).strip().replace("/", "") if first is not None else ""
     path = _place_of(workspace, item_id, box, to_path, previous_path)
     children = [child for child in item.children if child.type not in MARKER_TYPES]
     children = children or [new_paragraph(workspace.new_id())]

@@ -39,7 +39,8 @@ def _request(call: Call) -> PageRequest:
         request.start_id, request.end_id = start, end
         request.size = _dynamic_load_blocks(call)
     request.is_backlink = optional(call, "isBacklink", bool, False)
-    if not all(isinstance(one, str) for one in optional(call, "originalRefBlockIDs", dict, {}).values()):
+    request.originals = optional(call, "originalRefBlockIDs", dict, {})
+    if not all(isinstance(one, str) for one in request.originals.values()):
         raise Panic("originalRefBlockIDs")
     return request
 

@@ -18,11 +18,10 @@ from kernel.workspace.backlinks import (
 )
 from kernel.workspace.block_info import breadcrumb
 from kernel.workspace.block_json import with_notebook_name
+from kernel.workspace.doc_pages import is_expanded
 from kernel.workspace.highlights import highlight
 from kernel.workspace.intake import dom_of_blocks
 from kernel.workspace.render.footnotes import section
-from kernel.workspace.render.inlines import is_mark
-from kernel.workspace.render.std_markdown import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -166,7 +165,7 @@ def _backlink(workspace: Workspace, document: Document, node: Node, found: Linke
         "dom": dom_of_blocks(shown, first_index=None if is_nested else 1),
         # A place right below the document says nothing.
         "blockPaths": [] if len(crumbs) == 2 else crumbs,
-        "expand": _is_expanded(node, found),
+        "expand": is_expanded(node, found.originals),
     }
 
 
@@ -174,22 +173,6 @@ def _is_below_heading(node: Node) -> bool:
     if node.type == "NodeHeading" or node.parent is None:
         return False
     return any(sibling.type == "NodeHeading" for sibling in node.parent.children[: node.index()])
-
-
-def _is_expanded(node: Node, found: Linked) -> bool:
-    """An item or heading that says more than its references is shown folded."""
-    if node.type == "NodeHeading":
-        return not _says_more(node)
-    if node.type != "NodeListItem":
-        return True
-    blocks = [child for child in node.children if child.type != "NodeTaskListItemMarker"]
-    if len(blocks) < 2:
-        return True
-    return not any(_says_more(child) for child in blocks if found.originals.get(node.id) == child.id)
-
-
-def _says_more(block: Node) -> bool:
-    return any(plain_text(inline).strip() for inline in block.children if not is_mark(inline, "block-ref"))
 
 
 def refresh_backlink(call: Call) -> Any:
