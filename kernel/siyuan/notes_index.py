@@ -11,7 +11,6 @@ import itertools
 import os
 from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import apsw
@@ -54,12 +53,15 @@ class WorkspaceLibrary:
         if entry is None:
             return None
         try:
-            document = self._workspace.document(root_id)
+            document = self._workspace.glance(root_id)
         except (NotFound, CorruptDocument, StorageError):
             return None
         tree = document.written or document.tree
         tree.hpath = entry.hpath
         return tree
+
+    def is_at_hand(self, root_id: str) -> bool:
+        return self._workspace.is_loaded(root_id)
 
     def roots(self) -> Iterator[str]:
         return iter(list(self._workspace.blocks.documents))
@@ -188,13 +190,8 @@ async def read_in_thread(
 
 def is_small(kernel: SiyuanKernel) -> bool:
     """Whether a search through everything is light work."""
-    documents = kernel.workspace.blocks.documents
-    if len(documents) > LIGHT_SEARCH_BLOCKS_MAX or sum(map(_size, documents.values())) > LIGHT_SEARCH_BYTES_MAX:
-        return False
-    return sum(len(entry.block_ids) for entry in documents.values()) <= LIGHT_SEARCH_BLOCKS_MAX
-
-
-_size = attrgetter("size")
+    blocks = kernel.workspace.blocks
+    return blocks.block_count <= LIGHT_SEARCH_BLOCKS_MAX and blocks.size <= LIGHT_SEARCH_BYTES_MAX
 
 
 def _tried(work: Callable[[apsw.Connection], T], reader: apsw.Connection) -> tuple[T] | None:

@@ -1,19 +1,23 @@
 """[core] Where every block lives: block id → document, document → notebook, paths, title. Rebuilt from the files at start.
 
 Titles are kept unescaped. Order of entry is kept, for the kernel answers "the first" of several equal paths of titles.
+What every query asks of all documents together (how many blocks, which are hidden) is counted as they come and go, so
+that no query walks through them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import msgspec
 
+from kernel.workspace.block_ids import NO_IDS, Holders, PackedIds
+from kernel.workspace.contents import Pieces
 from kernel.workspace.files import Stamp
-from kernel.workspace.limits import LEFT_OUT_IDS_MAX
+from kernel.workspace.limits import DOCUMENTS_ENTERED_MAX, LEFT_OUT_IDS_MAX
 from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
 
 _ID_MEMBER: Final = re.compile(rb'"ID"\s*:\s*"([^"\\]{1,64})"')
@@ -27,8 +31,9 @@ UNTITLED: Final = "Untitled"
 class DocumentEntry:
     """One document. ``properties`` are the root's, entity-escaped as stored; ``size`` is that of the file in bytes.
 
-    ``digest`` is of the file's content, empty where the tree in memory is not just what the file says. ``stamp`` is the
-    file's as it was read, None when it has been written since. ``order`` counts the documents as they were entered.
+    ``content`` is a digest of the file's content, or what was written, which knows it; empty where the tree in memory is
+    not just what the file says. ``stamp`` is the file's as it was read, None when it has been written since. ``order``
+    counts the documents as they were entered.
     """
 
     id: str
@@ -37,9 +42,9 @@ class DocumentEntry:
     properties: dict[str, str]
     size: int = 0
     hpath: str = ""
-    block_ids: frozenset[str] = frozenset()
-    ref_ids: frozenset[str] = frozenset()
-    digest: bytes = b""
+    block_ids: Set[str] = NO_IDS
+    ref_ids: Set[str] = NO_IDS
+    content: bytes | Pieces = b""
     stamp: Stamp | None = None
     order: int = 0
 
@@ -51,11 +56,17 @@ class DocumentEntry:
     def is_hidden(self) -> bool:
         return self.properties.get("custom-hidden") == "true"
 
+    @property
+    def digest(self) -> bytes:
+        """Of the file's content; empty where the tree in memory is not just what the file says."""
+        return self.content if isinstance(self.content, bytes) else self.content.digest
+
 
 class LeftOut(NamedTuple):
-    """A block that its document no longer holds."""
+    """A block that its document no longer holds; ``order`` is the document's."""
 
     root_id: str
+    order: int
     type: str
 
 
@@ -68,26 +79,34 @@ class BlockMap:
     """
 
     documents: dict[str, DocumentEntry] = field(default_factory=dict)
-    _roots: dict[str, str] = field(default_factory=dict)
+    # Over all documents: blocks, bytes, those that no search shows, and those that refer to something.
+    block_count: int = 0
+    size: int = 0
+    hidden: dict[str, None] = field(default_factory=dict)
+    _referring: dict[str, None] = field(default_factory=dict)
+    # The documents in the order they were entered, gone ones too: what ``Holders`` leads to.
+    _numbered: list[str] = field(default_factory=list)
+    _holders: Holders = field(default_factory=Holders)
+    _referrers: Holders = field(default_factory=Holders)
     _by_hpath: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
-    _referrers: dict[str, set[str]] = field(default_factory=dict)
     _left_out: dict[str, LeftOut] = field(default_factory=dict)  # in order of leaving, oldest first
-    # Notebook and folder → every document somewhere below it.
+    # Notebook and folder → every document somewhere below it; the folder of all is "".
     _below: dict[tuple[str, str], set[str]] = field(default_factory=dict)
-    _entered: int = 0
 
     # --- asking ------------------------------------------------------------------------------------------------
     def root_of(self, block_id: str) -> str | None:
         """The document that holds a block (a document holds itself), or did until an update left it out."""
-        root = self._roots.get(block_id)
-        if root is None and block_id in self._left_out:
-            return self._left_out[block_id].root_id
-        return root
+        entry = self._holder(block_id)
+        if entry is not None:
+            return entry.id
+        left = self._left(block_id)
+        return None if left is None else left.root_id
 
     def type_left_out(self, block_id: str) -> str | None:
         """The node type of a block that an update has left out, as long as its id is remembered."""
-        return self._left_out[block_id].type if block_id in self._left_out else None
+        left = self._left(block_id)
+        return None if left is None else left.type
 
     def entry_of(self, block_id: str) -> DocumentEntry | None:
         root = self.root_of(block_id)
@@ -110,49 +129,61 @@ class BlockMap:
         yield from sorted((self.documents[root_id] for root_id in found), key=_order)
 
     def in_box(self, box: str) -> list[DocumentEntry]:
-        return [entry for entry in self.documents.values() if entry.box == box]
+        """The documents of a notebook, the first known first."""
+        return sorted((self.documents[root_id] for root_id in self._below.get((box, ""), ())), key=_order)
+
+    def boxes(self) -> list[str]:
+        """The notebooks that hold documents."""
+        return [box for box, folder in self._below if not folder]
+
+    def referring(self) -> list[DocumentEntry]:
+        """The documents that refer to something, the first known first."""
+        return sorted((self.documents[root_id] for root_id in self._referring), key=_order)
 
     def referrers(self, def_ids: Iterable[str]) -> list[str]:
         """The documents that hold a reference to one of the ids."""
+        if not self._referring:
+            return []
         found: dict[str, None] = {}
         for def_id in def_ids:
-            found.update(dict.fromkeys(sorted(self._referrers.get(def_id, ()))))
+            candidates = self._numbers(self._referrers.candidates(def_id))
+            found.update(dict.fromkeys(sorted(entry.id for entry in candidates if def_id in entry.ref_ids)))
         return list(found)
 
+    def left_out_of(self, root_ids: Collection[str]) -> list[str]:
+        """The ids that updates of these documents have left out."""
+        return [one for one, left in self._left_out.items() if left.root_id in root_ids and self._left(one)]
+
     # --- changing ----------------------------------------------------------------------------------------------
-    def put(self, entry: DocumentEntry) -> None:
-        """Enter a document, or replace what was known of it."""
+    def put(self, entry: DocumentEntry, *, added: Collection[str] | None = None) -> None:
+        """Enter a document, or replace what was known of it. ``added``: its ids that were not known, where one knows."""
         known = self.documents.get(entry.id)
-        if known is not None:
-            self._forget_members(known, but=entry)
-        self._entered += 1
-        entry.order = known.order if known is not None else self._entered
-        self.documents[entry.id] = entry
-        self._place(entry)
-        for block_id in entry.block_ids - (known.block_ids if known is not None else frozenset()):
-            self._roots[block_id] = entry.id
-        self._roots[entry.id] = entry.id
-        for def_id in entry.ref_ids - (known.ref_ids if known is not None else frozenset()):
-            self._referrers.setdefault(def_id, set()).add(entry.id)
-        is_same_place = known is not None and (known.box, known.path, known.title) == (
-            entry.box,
-            entry.path,
-            entry.title,
-        )
-        if is_same_place and known is not None:
+        if known is None:
+            entry.order = self._next_number(entry.id)
+            self._enter(entry, entry.block_ids, entry.ref_ids)
+            self._place(entry)
+            self._rename(entry)
+            return
+        entry.order = known.order
+        if added is None:
+            added = set(entry.block_ids).difference(known.block_ids)
+        self._count(known, -1)
+        self._enter(entry, added, set(entry.ref_ids).difference(known.ref_ids))
+        if (known.box, known.path) != (entry.box, entry.path):
+            self._displace(known)
+            self._place(entry)
+        if (known.box, known.path, known.title) == (entry.box, entry.path, entry.title):
             entry.hpath = known.hpath
         else:
-            if known is not None:
-                self._forget_hpath(known)
+            self._forget_hpath(known)
             self._rename(entry)
 
     def remove(self, root_id: str) -> None:
         entry = self.documents.pop(root_id, None)
         if entry is not None:
-            self._forget_members(entry)
+            self._count(entry, -1)
+            self._displace(entry)
             self._forget_hpath(entry)
-            for block_id in [one for one, left in self._left_out.items() if left.root_id == root_id]:
-                del self._left_out[block_id]
 
     def deleted(self, block_ids: Iterable[str]) -> None:
         """Blocks are gone for good: their ids name nothing any more."""
@@ -161,8 +192,9 @@ class BlockMap:
 
     def leave_out(self, root_id: str, types: dict[str, str]) -> None:
         """A document no longer holds these blocks (id → node type), and nobody has deleted them."""
+        order = self.documents[root_id].order
         for block_id, type_ in types.items():
-            self._left_out[block_id] = LeftOut(root_id, type_)
+            self._left_out[block_id] = LeftOut(root_id, order, type_)
         while len(self._left_out) > LEFT_OUT_IDS_MAX:
             del self._left_out[next(iter(self._left_out))]
 
@@ -174,6 +206,58 @@ class BlockMap:
         entry.box, entry.path, entry.stamp = box, path, None
         self._place(entry)
         self._set_hpath(entry)
+
+    # --- inside ------------------------------------------------------------------------------------------------
+    def _holder(self, block_id: str) -> DocumentEntry | None:
+        entry = self.documents.get(block_id)
+        if entry is not None:
+            return entry
+        candidates = self._numbers(self._holders.candidates(block_id))
+        return next((entry for entry in candidates if block_id in entry.block_ids), None)
+
+    def _numbers(self, numbers: list[int]) -> Iterator[DocumentEntry]:
+        """The documents with these numbers that are still there."""
+        for number in numbers:
+            entry = self.documents.get(self._numbered[number])
+            if entry is not None:
+                yield entry
+
+    def _left(self, block_id: str) -> LeftOut | None:
+        """A block left out by a document that has been there ever since."""
+        left = self._left_out.get(block_id)
+        entry = None if left is None else self.documents.get(left.root_id)
+        return left if left is not None and entry is not None and entry.order == left.order else None
+
+    def _next_number(self, root_id: str) -> int:
+        if len(self._numbered) > DOCUMENTS_ENTERED_MAX:
+            self._number_anew()
+        self._numbered.append(root_id)
+        return len(self._numbered) - 1
+
+    def _number_anew(self) -> None:
+        """Forget the numbers of documents that are gone."""
+        self._left_out.clear()
+        self._numbered, self._holders, self._referrers = [], Holders(), Holders()
+        for entry in self.documents.values():
+            entry.order = len(self._numbered)
+            self._numbered.append(entry.id)
+            self._holders.add(entry.block_ids, entry.order)
+            self._referrers.add(entry.ref_ids, entry.order)
+
+    def _enter(self, entry: DocumentEntry, new_ids: Collection[str], new_refs: Collection[str]) -> None:
+        self.documents[entry.id] = entry
+        self._count(entry, 1)
+        self._holders.add(new_ids, entry.order)
+        self._referrers.add(new_refs, entry.order)
+
+    def _count(self, entry: DocumentEntry, sign: int) -> None:
+        self.block_count += sign * len(entry.block_ids)
+        self.size += sign * entry.size
+        for kept, applies in ((self.hidden, entry.is_hidden), (self._referring, bool(entry.ref_ids))):
+            if applies and sign > 0:
+                kept[entry.id] = None
+            elif applies:
+                kept.pop(entry.id, None)
 
     def _rename(self, entry: DocumentEntry) -> None:
         self._set_hpath(entry)
@@ -199,20 +283,6 @@ class BlockMap:
             if not same:
                 del self._by_hpath[entry.box, entry.hpath]
 
-    def _forget_members(self, entry: DocumentEntry, *, but: DocumentEntry | None = None) -> None:
-        kept_blocks = (but.block_ids | {but.id}) if but is not None else frozenset()
-        for block_id in (entry.block_ids | {entry.id}) - kept_blocks:
-            # A block that has moved to another document since belongs to that one.
-            if self._roots.get(block_id) == entry.id:
-                del self._roots[block_id]
-        for def_id in entry.ref_ids - (but.ref_ids if but is not None else frozenset()):
-            referrers = self._referrers.get(def_id)
-            if referrers is not None:
-                referrers.discard(entry.id)
-                if not referrers:
-                    del self._referrers[def_id]
-        self._displace(entry)
-
     def _place(self, entry: DocumentEntry) -> None:
         self._by_path[entry.box, entry.path] = entry.id
         for folder in _folders_above(entry.path):
@@ -234,7 +304,8 @@ def _order(entry: DocumentEntry) -> int:
 
 
 def _folders_above(path: str) -> Iterator[str]:
-    """``/a``, ``/a/b`` of ``/a/b/c.sy``."""
+    """``""``, ``/a``, ``/a/b`` of ``/a/b/c.sy``."""
+    yield ""
     end = path.find("/", 1)
     while end > 0:
         yield path[:end]
@@ -266,16 +337,16 @@ def head_of(content: bytes) -> tuple[str, dict[str, str]]:
     return head.ID, head.Properties
 
 
-def ids_in(content: bytes) -> frozenset[str]:
+def ids_in(content: bytes) -> PackedIds:
     """The block ids in the bytes of a .sy file. Inside a string a quote is escaped, so only members match."""
-    return frozenset(found.decode("utf-8", "replace") for found in _ID_MEMBER.findall(content))
+    return PackedIds.of(found.decode("utf-8", "replace") for found in _ID_MEMBER.findall(content))
 
 
-def refs_in(content: bytes) -> frozenset[str]:
+def refs_in(content: bytes) -> PackedIds:
     """The ids that the references and the embeds' statements in a .sy file point to."""
     # Most documents refer to nothing: two plain searches spare them the patterns.
     found = set(_REF_MEMBER.findall(content)) if b'"TextMarkBlockRefID"' in content else set()
     if b'"NodeBlockQueryEmbedScript"' in content:
         for statement in _EMBED_MEMBER.findall(content):
             found.update(_ID.findall(statement))
-    return frozenset(one.decode("utf-8", "replace") for one in found)
+    return PackedIds.of(one.decode("utf-8", "replace") for one in found) if found else NO_IDS

@@ -7,13 +7,14 @@ notes are closed in order; after a crash the next start reads anew what has been
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import TYPE_CHECKING, Final
 
 import msgspec
-from blake3 import blake3
 
+from kernel.workspace.block_ids import NO_IDS, PackedIds
 from kernel.workspace.blockmap import DocumentEntry, head_of, ids_in, refs_in
+from kernel.workspace.contents import digest_of
 from kernel.workspace.files import SETTLED_AFTER_MS, StorageError
 
 if TYPE_CHECKING:
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
 
 CATALOG_PATH: Final = "temp/sisyphus-catalog"
 # One more for every change of what an entry holds or of how ids are found in a file.
-CATALOG_VERSION: Final = 1
-DIGEST_BYTES: Final = 16
+CATALOG_VERSION: Final = 2
+
+
+# What ``PackedIds`` is made from.
+_Packed = tuple[str, frozenset[str]]
 
 
 class _Row(msgspec.Struct, array_like=True):
@@ -32,19 +36,14 @@ class _Row(msgspec.Struct, array_like=True):
     id: str
     properties: dict[str, str]
     digest: bytes
-    block_ids: list[str]
-    ref_ids: list[str]
+    block_ids: _Packed
+    ref_ids: _Packed
 
 
 class _Catalog(msgspec.Struct, array_like=True):
     version: int
     # ``<notebook><path>`` → the document there.
     documents: dict[str, _Row]
-
-
-def digest_of(content: bytes) -> bytes:
-    """A fingerprint of a file's content; compared on this machine only."""
-    return blake3(content).digest(DIGEST_BYTES)
 
 
 class Catalog:
@@ -73,9 +72,17 @@ class Catalog:
         stamp = files.stamp(where)
         row = self._rows.get(f"{box}{path}")
         if row is not None and stamp is not None and row.stamp == stamp:
-            ids, refs = frozenset(row.block_ids), frozenset(row.ref_ids)
+            ids, refs = _unpacked(row.block_ids), _unpacked(row.ref_ids)
             return DocumentEntry(
-                row.id, box, path, row.properties, stamp[2], block_ids=ids, ref_ids=refs, digest=row.digest, stamp=stamp
+                row.id,
+                box,
+                path,
+                row.properties,
+                stamp[2],
+                block_ids=ids,
+                ref_ids=refs,
+                content=row.digest,
+                stamp=stamp,
             )
         content = files.read(where)
         root_id, properties = head_of(content)
@@ -87,7 +94,7 @@ class Catalog:
             len(content),
             block_ids=ids_in(content),
             ref_ids=refs_in(content),
-            digest=digest_of(content),
+            content=digest_of(content),
             # A file that was written a moment ago may be written again within one tick of its clock.
             stamp=stamp if stamp is not None and self._is_settled(stamp) else None,
         )
@@ -103,9 +110,17 @@ def write_catalog(files: Files, entries: Iterable[DocumentEntry]) -> None:
         stamp = entry.stamp or _stamp_of_written(files, entry)
         if stamp is not None and entry.digest:
             rows[f"{entry.box}{entry.path}"] = _Row(
-                stamp, entry.id, entry.properties, entry.digest, list(entry.block_ids), list(entry.ref_ids)
+                stamp, entry.id, entry.properties, entry.digest, _packed(entry.block_ids), _packed(entry.ref_ids)
             )
     files.put_unsynced(CATALOG_PATH, msgspec.json.encode(_Catalog(CATALOG_VERSION, rows)))
+
+
+def _packed(ids: Set[str]) -> _Packed:
+    return (ids if isinstance(ids, PackedIds) else PackedIds.of(ids)).packed
+
+
+def _unpacked(packed: _Packed) -> PackedIds:
+    return PackedIds(*packed) if any(packed) else NO_IDS
 
 
 def _stamp_of_written(files: Files, entry: DocumentEntry) -> Stamp | None:

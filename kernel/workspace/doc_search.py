@@ -63,10 +63,13 @@ def _holds(workspace: Workspace, text: str, word: str) -> bool:
 def _matching(workspace: Workspace, words: list[str], excluded_ids: list[str]) -> list[DocumentEntry]:
     search = workspace.conf.section("search")
     attributes = [name for name in ("name", "alias", "memo") if search[name]]
-    found = []
+    found: list[DocumentEntry] = []
+    limit = int(search["limit"])
     for entry in workspace.blocks.documents.values():
+        if len(found) >= limit:
+            break
         texts = [entry.hpath, *(entry.properties.get(name, "") for name in attributes)]
         is_match = all(any(word.lower() in text.lower() for text in texts) for word in words)
         if is_match and not any(one in entry.path for one in excluded_ids):
             found.append(entry)
-    return found[: int(search["limit"])]
+    return found

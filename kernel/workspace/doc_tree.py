@@ -100,7 +100,7 @@ def list_documents(
     """
     order = effective_order(workspace, box, order)
     found = _below(workspace, box, path, shows_hidden)
-    counts = document_ref_counts(workspace) if found else {}
+    counts = document_ref_counts(workspace, [listed.id for listed in found])
     for listed in found:
         listed.ref_count = counts.get(listed.id, 0)
     if order == SORT_CUSTOM:
@@ -114,8 +114,8 @@ def list_documents(
 def _later_ones_first(workspace: Workspace, found: list[ListedDocument]) -> None:
     """Ids tell seconds; of documents of one second this run knows which came later."""
     if len({one.id[:14] for one in found}) < len(found):
-        made = {document_id: place for place, document_id in enumerate(workspace.blocks.documents)}
-        found.sort(key=lambda one: made.get(one.id, -1), reverse=True)
+        known = workspace.blocks.documents
+        found.sort(key=lambda one: known[one.id].order if one.id in known else -1, reverse=True)
 
 
 def _below(workspace: Workspace, box: str, path: str, shows_hidden: bool) -> list[ListedDocument]:

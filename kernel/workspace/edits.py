@@ -275,7 +275,8 @@ def _insert_at_end(edit: Edit, operation: Operation, *, is_append: bool) -> None
             edit.put(document, block)
         edit.touch(*stamp_created(block))
         edit.changed[block.id] = block
-    edit.touch(*stamp_created(first))
+    if first is not ordered[-1]:
+        edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
     operation["id"] = first.id
     operation["action"] = "insert"

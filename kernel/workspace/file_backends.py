@@ -9,6 +9,7 @@ import stat
 from collections.abc import Callable
 from typing import Final
 
+from kernel.workspace.contents import whole
 from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFile, Stamp, is_below, parent_of
 
 # A small record is overwritten in place: one page, one system call.
@@ -165,7 +166,7 @@ class DiskBackend:
         mode = 0o600 if entry.is_private else 0o644
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         try:
-            view = memoryview(entry.content)
+            view = memoryview(whole(entry.content))
             while view:
                 view = view[os.write(descriptor, view) :]
             if syncs:
@@ -240,7 +241,7 @@ class MemoryBackend:
                 self.contents.pop(path, None)
             else:
                 self.make_dir(parent_of(path))
-                self.contents[path] = entry.content
+                self.contents[path] = whole(entry.content)
                 self.times.pop(path, None)
                 if entry.keeps_time:
                     self.times[path] = entry.mtime_s

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from kernel.workspace.contents import Content, Pieces, whole
 from kernel.workspace.records import Record, RecordBatch
 
 TEMPORARY_SUFFIX: Final = ".tmp"
@@ -69,7 +70,7 @@ class FileStat:
 class PendingFile:
     """A write the disk has not seen yet; ``content`` None is a removal."""
 
-    content: bytes | None
+    content: Content | None
     is_private: bool
     mtime_s: float
     # The file is to bear ``mtime_s`` on disk too; otherwise the disk's own clock tells the time.
@@ -88,13 +89,16 @@ class Batch:
     error: StorageError | None = None
 
     def write(self) -> None:
-        """Carry the batch out.
+        """Carry the batch out. Contents in pieces are joined and hashed here, off the loop.
 
         Raises:
             StorageError: the disk refused; the files are as before, or some already have their new content.
         """
         try:
             self.backend.write_batch(self.entries, self.sync_dirs)
+            for entry in self.entries.values():
+                if isinstance(entry.content, Pieces):
+                    entry.content.hash()
         except OSError as error:
             self.error = StorageError.of(error, error.filename or "")
             raise self.error from error
@@ -166,7 +170,7 @@ class Files:
             return self._backend.read(path)
         if entry.content is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
-        return entry.content
+        return whole(entry.content)
 
     def read_again(self, path: str) -> bytes | None:
         """``read`` for small files that are read by every call: the bytes of last time while the file is unchanged.
@@ -266,7 +270,7 @@ class Files:
                 yield below, entry
 
     # --- writing -----------------------------------------------------------------------------------------------
-    def write(self, path: str, content: bytes, *, is_private: bool = False, modified_ms: int | None = None) -> None:
+    def write(self, path: str, content: Content, *, is_private: bool = False, modified_ms: int | None = None) -> None:
         """Give a file its content; parents are made. ``is_private``: readable by the owner only (0600);
         ``modified_ms``: the time it shall bear (Unix milliseconds), now if None."""
         if self.is_dir(checked(path)):
@@ -379,6 +383,9 @@ class Files:
 
     def batch_done(self, batch: Batch) -> None:
         """The batch is on disk."""
+        for entry in batch.entries.values():
+            if isinstance(entry.content, Pieces):
+                entry.content.settle()
         if self._in_flight is batch:
             self._in_flight = None
 

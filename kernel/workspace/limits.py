@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 # Memory: parsed documents kept at hand, counted in nodes (a node takes about half a kilobyte).
-LOADED_NODES_MAX: Final = 600_000
+LOADED_NODES_MAX: Final = 200_000
 # Ids of blocks that updates have left out, the oldest forgotten first.
 LEFT_OUT_IDS_MAX: Final = 20_000
 # A title or a notebook name, in code points.
@@ -29,3 +29,7 @@ IMPORT_BYTES_MAX: Final = 1024 * 1024 * 1024
 # Readings of editor DOM that are kept for the moment (an update reads the same up to three times), and their length.
 REMEMBERED_DOMS_MAX: Final = 16
 REMEMBERED_DOM_CHARS_MAX: Final = 8 * 1024
+# Documents that one run may enter before it numbers those that are left anew; one less than a power of two.
+DOCUMENTS_ENTERED_MAX: Final = (1 << 24) - 1
+# Ids that have come lately and are not packed yet.
+UNPACKED_HOLDINGS_MAX: Final = 32_768

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
 from kernel.workspace import sy
+from kernel.workspace.block_ids import NO_IDS, PackedIds
+from kernel.workspace.blockmap import refs_in
+from kernel.workspace.contents import Pieces
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.tree import Node, Tree
 
-# More blocks than this are found by one walk through all, fewer by a search for each.
+# More blocks than this are dealt with by one walk through all, fewer one by one.
 _LOOKED_UP_ONE_BY_ONE_MAX: Final = 8
 
 
@@ -35,8 +38,11 @@ class Document:
     holds_hollow: bool = False
     # The tree in its file, where that holds blocks that its readers do not see: the index tells of it.
     written: Tree | None = None
-    # Blocks taken out since it was saved: id → node type.
+    # Blocks put in and taken out (id → node type) since it was saved.
+    fresh: dict[str, None] = field(default_factory=dict)
     dropped: dict[str, str] = field(default_factory=dict)
+    # The blocks right below the document that refer to something, as they were last written; None: nobody has looked.
+    _targets: dict[Node, Set[str]] | None = None
 
     @property
     def id(self) -> str:
@@ -57,20 +63,38 @@ class Document:
     def node(self, block_id: str) -> Node | None:
         return self.nodes.get(block_id)
 
-    def encode(self, touched: Iterable[Node] | None) -> bytes:
-        """The bytes of the document's file; ``touched`` None encodes all of it anew.
+    def encode(self, touched: Iterable[Node] | None) -> Pieces:
+        """The content of the document's file; ``touched`` None encodes all of it anew.
 
         A caller that names what it touched names every node whose properties, fields, data or children are new.
         """
         children = self.root.children
         if touched is None:
+            self._targets = None
             self.encoded = [sy.encode(child) for child in children]
         else:
             self._encode_touched({id(top): top for top in map(self._top, touched)})
         self.written_children = children.copy()
         root = self.root
         head = sy.encode(Node(root.type, id=root.id, data=root.data, properties=root.properties, fields=root.fields))
-        return b'%s,"Children":[%s]}' % (head[:-1], b",".join(self.encoded)) if children else head
+        return Pieces(head[:-1] + b',"Children":[', self.encoded.copy(), b"]}") if children else Pieces(head)
+
+    def targets(self) -> Set[str]:
+        """The ids that the document refers to, as it was last encoded."""
+        if self._targets is None:
+            self._targets = {}
+            for node, content in zip(self.written_children, self.encoded, strict=True):
+                self._note_targets(node, content)
+        return PackedIds.of(set().union(*self._targets.values())) if self._targets else NO_IDS
+
+    def _note_targets(self, node: Node, content: bytes) -> None:
+        if self._targets is None:
+            return
+        found = refs_in(content)
+        if found:
+            self._targets[node] = found
+        else:
+            self._targets.pop(node, None)
 
     def _encode_touched(self, tops: dict[int, Node]) -> None:
         """Bring ``encoded`` up to date. Comparing lists of nodes is quick: a node equals itself alone."""
@@ -89,12 +113,17 @@ class Document:
         if len(tops) > _LOOKED_UP_ONE_BY_ONE_MAX:
             touched = [at for at, child in enumerate(children) if id(child) in tops]
         else:
-            touched = [children.index(top) for top in tops.values() if top in children]
+            touched = [top.index() for top in tops.values() if top.parent is self.root]
+        if self._targets and children != before:
+            present = set(children)
+            self._targets = {node: found for node, found in self._targets.items() if node in present}
         for at in {*changed, *touched}:
-            self.encoded[at] = sy.encode(children[at])
+            self.encoded[at] = content = sy.encode(children[at])
+            self._note_targets(children[at], content)
 
     def take_encoded(self, content: bytes) -> None:
         """The file that the document was read from, just as it lies there, gives the bytes of its blocks."""
+        self._targets = None
         stored = msgspec.json.decode(content, type=_StoredChildren).Children
         if len(stored) == len(self.root.children):
             self.written_children, self.encoded = self.root.children.copy(), [bytes(raw) for raw in stored]
@@ -109,6 +138,7 @@ class Document:
         for below in node.walk():
             if below.id:
                 self.nodes[below.id] = below
+                self.fresh[below.id] = None
 
     def drop(self, node: Node) -> None:
         """Blocks of a subtree that has just been taken out."""
@@ -116,6 +146,17 @@ class Document:
             if below.id and self.nodes.get(below.id) is below:
                 del self.nodes[below.id]
                 self.dropped[below.id] = below.type
+
+    def ids_since(self, known: Set[str]) -> tuple[PackedIds, list[str]]:
+        """The ids of all its blocks, and those that were not among ``known``, which it had when it was last saved."""
+        if isinstance(known, PackedIds) and len(self.fresh) + len(self.dropped) <= _LOOKED_UP_ONE_BY_ONE_MAX:
+            added = [one for one in self.fresh if one in self.nodes and one not in known]
+            dropped = [one for one in self.dropped if one not in self.nodes and one in known]
+            ids = known.changed(added, dropped)
+            # Not so where the nodes were changed by others: then all of them are looked at.
+            if len(ids) == len(self.nodes):
+                return ids, added
+        return PackedIds.of(self.nodes.keys()), list(self.nodes.keys() - set(known))
 
 
 def decoded(content: bytes, new_id: Callable[[], str]) -> tuple[Node, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from kernel.ids import NODE_ID
@@ -77,17 +77,18 @@ def references_to(workspace: Workspace, def_ids: Iterable[str]) -> list[tuple[st
     ]
 
 
-def document_ref_counts(workspace: Workspace) -> dict[str, int]:
-    """Document id → how many blocks refer to it or to one of its blocks."""
+def document_ref_counts(workspace: Workspace, root_ids: Collection[str]) -> dict[str, int]:
+    """Document id → how many blocks refer to it or to one of its blocks (or to one that an update left out)."""
+    blocks = workspace.blocks
+    known = [entry for root_id in root_ids if (entry := blocks.documents.get(root_id)) is not None]
+    wanted = {one for entry in known for one in (entry.id, *entry.block_ids)}
+    wanted.update(blocks.left_out_of({entry.id for entry in known}))
     referring: dict[str, set[str]] = {}
-    for entry in list(workspace.blocks.documents.values()):
-        if not entry.ref_ids:
-            continue
-        for block_id, target in references_in(workspace.document(entry.id).root):
-            root_id = workspace.blocks.root_of(target)
-            if root_id is not None:
-                referring.setdefault(root_id, set()).add(block_id)
-    return {root_id: len(blocks) for root_id, blocks in referring.items()}
+    for _, block_id, target in references_to(workspace, wanted):
+        root_id = blocks.root_of(target)
+        if root_id is not None:
+            referring.setdefault(root_id, set()).add(block_id)
+    return {root_id: len(referrers) for root_id, referrers in referring.items()}
 
 
 def block_ref_counts(workspace: Workspace, def_ids: Iterable[str]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from typing import Final
 
 from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES, MARKER_TYPES
@@ -11,6 +12,7 @@ from kernel.workspace.tree import Node
 BELOW_ALL: Final = 7  # a level under which any heading counts
 FOLD: Final = "fold"
 HEADING_FOLD: Final = "heading-fold"
+_type: Final = attrgetter("type")
 
 
 def level_of(node: Node) -> int:
@@ -46,9 +48,11 @@ def headings_before(node: Node) -> list[Node]:
     """The headings among the siblings before a node, the nearest first."""
     if node.parent is None:
         return []
-    found = [sibling for sibling in node.parent.children[: node.index()] if sibling.type == "NodeHeading"]
-    found.reverse()
-    return found
+    before = node.parent.children[: node.index()]
+    # Most documents have no headings, or few: told without a loop of ours.
+    if "NodeHeading" not in map(_type, before):
+        return []
+    return [sibling for sibling in reversed(before) if sibling.type == "NodeHeading"]
 
 
 def heading_above(node: Node) -> Node | None:

@@ -18,8 +18,7 @@ _BYTES: Final = (100 * _MIB, 200 * _MIB, 40)
 
 def refresh_stat(workspace: Workspace, *, with_sizes: bool = False) -> None:
     """Count documents and blocks anew, in place; ``with_sizes`` looks at every file too."""
-    documents = workspace.blocks.documents.values()
-    trees, blocks = len(documents), sum(len(entry.block_ids) for entry in documents)
+    trees, blocks = len(workspace.blocks.documents), workspace.blocks.block_count
     stat = workspace.conf.section("stat")
     stat.update(
         treeCount=trees,

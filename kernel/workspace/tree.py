@@ -12,7 +12,7 @@ from typing import Any
 class Node:
     """One node. ``fields`` holds what ``.sy`` stores besides ID, Type, Data, Properties and Children."""
 
-    __slots__ = ("children", "data", "fields", "id", "parent", "properties", "type")
+    __slots__ = ("_place", "children", "data", "fields", "id", "parent", "properties", "type")
 
     def __init__(
         self,
@@ -32,27 +32,36 @@ class Node:
         # .sy field names: HeadingLevel, TextMarkType, ListData, CalloutType …
         self.fields: dict[str, Any] = fields if fields is not None else {}
         self.parent: Node | None = None
+        # Where among its siblings it stood when somebody last knew: looked at first.
+        self._place = 0
         self.children: list[Node] = []
         for child in children or ():
             self.append(child)
 
     def append(self, child: Node) -> None:
-        child.parent = self
+        child.parent, child._place = self, len(self.children)
         self.children.append(child)
 
     def insert(self, index: int, child: Node) -> None:
-        child.parent = self
+        child.parent, child._place = self, index
         self.children.insert(index, child)
 
     def index(self) -> int:
         """Position among the siblings. Raises LookupError for a root."""
         if self.parent is None:
             raise LookupError("a root has no siblings")
+        siblings, place = self.parent.children, self._place
+        # Where it stood, or one beside it: a sibling before it has come or gone.
+        for at in (place, place - 1, place + 1):
+            if 0 <= at < len(siblings) and siblings[at] is self:
+                self._place = at
+                return at
         # Nodes have no equality of their own: the list compares identities, without a loop of ours.
         try:
-            return self.parent.children.index(self)
+            self._place = siblings.index(self)
         except ValueError:
             raise LookupError("a node that is not among its parent's children") from None
+        return self._place
 
     def detach(self) -> Node:
         """Take the node out of its parent; it keeps its own children."""

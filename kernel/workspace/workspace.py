@@ -8,15 +8,17 @@ takes one with ``edit``, changes it, and ``save``s it; what it took and did not 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
 
 from kernel.workspace import sy
-from kernel.workspace.blockmap import BlockMap, DocumentEntry, refs_in
-from kernel.workspace.catalog import Catalog, digest_of, write_catalog
+from kernel.workspace.block_ids import NO_IDS, PackedIds
+from kernel.workspace.blockmap import BlockMap, DocumentEntry
+from kernel.workspace.catalog import Catalog, write_catalog
 from kernel.workspace.conf import CONF_PATH, Conf
+from kernel.workspace.contents import Pieces
 from kernel.workspace.events import ALL, FILETREE, Event
 from kernel.workspace.file_backends import on_disk
 from kernel.workspace.files import Files, StorageError, is_temporary
@@ -167,6 +169,15 @@ class Workspace:
         self._loaded.move_to_end(entry.id)
         return loaded
 
+    def glance(self, root_id: str) -> Document:
+        """A document that is read once, by its own id: it is not kept for that. Raises as ``document`` does."""
+        loaded = self._loaded.get(root_id)
+        return loaded if loaded is not None else self._read(self.entry(root_id))
+
+    def is_loaded(self, root_id: str) -> bool:
+        """Whether a document is at hand, for somebody works with it."""
+        return root_id in self._loaded
+
     def edit(self, block_id: str) -> Document:
         """The same, to be changed: ``save`` it, or it is thrown away at the end of the call."""
         document = self.document(block_id)
@@ -185,12 +196,12 @@ class Workspace:
         return self.blocks.root_of(block_id) is not None
 
     def documents(self, box: str | None = None) -> Iterator[Document]:
-        """Every readable document of the open notebooks, or of one; loads them one after the other."""
+        """Every readable document of the open notebooks, or of one, one after the other: to be read, not kept."""
         for entry in list(self.blocks.documents.values()):
             if box is None or entry.box == box:
                 try:
-                    yield self.document(entry.id)
-                except (CorruptDocument, FileNotFoundError):
+                    yield self.glance(entry.id)
+                except (CorruptDocument, NotFound):
                     continue
 
     # --- changing ----------------------------------------------------------------------------------------------
@@ -202,7 +213,7 @@ class Workspace:
         self._taken.discard(document.id)
         self._saved.append(document.id)
         self.kept_attributes.pop(document.id, None)
-        self._put(document, len(content), refs_in(content), digest_of(content))
+        self._put(document, len(content), document.targets(), content)
 
     def add(self, tree: Tree) -> Document:
         """Write a new document; what stands in it is what the next reader sees."""
@@ -283,7 +294,7 @@ class Workspace:
             document.dropped = {one: node.type for one, node in written.nodes.items()}
             if any(sy.is_hollow(node) for node in written.nodes.values()):
                 document.written = written.tree
-        self._put(document, entry.size, entry.ref_ids, self.blocks.documents[root_id].digest)
+        self._put(document, entry.size, entry.ref_ids, self.blocks.documents[root_id].content)
 
     def end_call(self) -> None:
         """A handler is through, well or badly: trees that it took but did not save are read anew when needed."""
@@ -325,6 +336,11 @@ class Workspace:
             self._enter(box, path)
 
     def _load(self, entry: DocumentEntry) -> Document:
+        document = self._read(entry)
+        self._remember(document)
+        return document
+
+    def _read(self, entry: DocumentEntry) -> Document:
         drawn: list[str] = []
 
         def new_id() -> str:
@@ -345,9 +361,11 @@ class Workspace:
             document.take_encoded(content)
         else:
             # With ids of its own, what memory holds is not just what the file says.
-            digest = b"" if drawn else entry.digest
-            self.blocks.put(replace(entry, block_ids=frozenset(document.nodes), digest=digest))
-        self._remember(document)
+            vouched = b"" if drawn else entry.content
+            self.blocks.put(replace(entry, block_ids=PackedIds.of(document.nodes), content=vouched))
+        if drawn:
+            # Ids that stand in no file: whoever asks next must be given the same.
+            self._remember(document)
         return document
 
     def _remember(self, document: Document) -> None:
@@ -365,13 +383,17 @@ class Workspace:
         if gone is not None:
             self._loaded_nodes -= gone.size
 
-    def _put(self, document: Document, size: int, ref_ids: frozenset[str], digest: bytes) -> None:
-        properties, ids = dict(document.root.properties), frozenset(document.nodes)
+    def _put(self, document: Document, size: int, ref_ids: Set[str], content: bytes | Pieces) -> None:
+        properties = dict(document.root.properties)
+        known = self.blocks.documents.get(document.id)
+        ids, added = document.ids_since(known.block_ids if known is not None else NO_IDS)
         place = (document.id, document.box, document.path)
-        self.blocks.put(DocumentEntry(*place, properties, size, block_ids=ids, ref_ids=ref_ids, digest=digest))
+        entry = DocumentEntry(*place, properties, size, block_ids=ids, ref_ids=ref_ids, content=content)
+        self.blocks.put(entry, added=added)
         self.blocks.leave_out(
             document.id, {one: type_ for one, type_ in document.dropped.items() if one not in document.nodes}
         )
+        document.fresh.clear()
         document.dropped.clear()
         document.tree.hpath = self.blocks.documents[document.id].hpath
         self._tell_changed(document.id)

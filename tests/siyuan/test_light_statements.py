@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -96,15 +97,17 @@ async def test_a_failure_on_the_way_is_told_and_one_that_ends_the_trial_is_not()
 @pytest.mark.parametrize(("more", "expected"), [(0, True), (1, False)])
 async def test_a_workspace_is_small_up_to_so_many_blocks(more: int, expected: bool) -> None:
     made = await kernel_with_paragraphs(1)
-    entry, *others = made.workspace.blocks.documents.values()
-    known = sum(len(other.block_ids) for other in others)
-    entry.block_ids = frozenset(str(number) for number in range(LIGHT_SEARCH_BLOCKS_MAX + more - known))
+    blocks = made.workspace.blocks
+    entry = next(iter(blocks.documents.values()))
+    count = LIGHT_SEARCH_BLOCKS_MAX + more - blocks.block_count + len(entry.block_ids)
+    blocks.put(replace(entry, block_ids=frozenset(str(number) for number in range(count))))
     assert is_small(made.kernel) is expected
 
 
 @pytest.mark.parametrize(("more", "expected"), [(0, True), (1, False)])
 async def test_a_workspace_is_small_up_to_so_many_bytes(more: int, expected: bool) -> None:
     made = await kernel_with_paragraphs(1)
-    entry, *others = made.workspace.blocks.documents.values()
-    entry.size = LIGHT_SEARCH_BYTES_MAX + more - sum(other.size for other in others)
+    blocks = made.workspace.blocks
+    entry = next(iter(blocks.documents.values()))
+    blocks.put(replace(entry, size=LIGHT_SEARCH_BYTES_MAX + more - blocks.size + entry.size))
     assert is_small(made.kernel) is expected

@@ -54,10 +54,14 @@ class Shelf:
         self.trees: dict[str, Tree] = {}
         self.children: dict[str, list[str]] = {}
         self.digests: dict[str, bytes] = {}
+        self.shelved: set[str] = set()
         self.now = 0.0
 
     def tree(self, root_id: str) -> Tree | None:
         return self.trees.get(root_id)
+
+    def is_at_hand(self, root_id: str) -> bool:
+        return root_id not in self.shelved
 
     def roots(self) -> Iterator[str]:
         return iter(list(self.trees))

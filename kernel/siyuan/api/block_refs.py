@@ -60,11 +60,10 @@ def get_block_def_ids_by_ref_text(call: Call) -> Any:
     workspace = call.kernel.workspace
     anchor = call.arguments.raw_str("anchor")
     found: dict[str, None] = {}
-    for entry in list(workspace.blocks.documents.values()):
-        if entry.ref_ids:
-            for node in workspace.document(entry.id).root.walk():
-                if node.fields.get("TextMarkBlockRefID") and node.fields.get("TextMarkTextContent") == anchor:
-                    found[str(node.fields["TextMarkBlockRefID"])] = None
+    for entry in workspace.blocks.referring():
+        for node in workspace.document(entry.id).root.walk():
+            if node.fields.get("TextMarkBlockRefID") and node.fields.get("TextMarkTextContent") == anchor:
+                found[str(node.fields["TextMarkBlockRefID"])] = None
     return {"refDefs": [{"refID": one, "defIDs": []} for one in found]}
 
 

@@ -95,7 +95,7 @@ def _keep(call: Call, conf: dict[str, Any], *, is_local: bool) -> dict[str, Any]
 def _daily_dirs(workspace: Workspace) -> list[str]:
     """The top folders in which notebooks keep their daily notes."""
     dirs: dict[str, None] = {}
-    for box in {entry.box for entry in workspace.blocks.documents.values()}:
+    for box in workspace.blocks.boxes():
         notebook = workspace.notebooks.get(box)
         path = str(notebook.conf.get("dailyNoteSavePath", "")) if notebook is not None else ""
         if path.count("/") > 1:

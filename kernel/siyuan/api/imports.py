@@ -221,8 +221,9 @@ async def import_data(call: Call) -> Any:
             changed.append(f"{DATA}/{inner}")
     workspace.notebooks.forget()
     workspace.reload(changed)
+    known = workspace.blocks.boxes()
     for notebook in workspace.notebooks.listed(int(workspace.conf.file_tree["sort"])):
-        if not notebook.is_closed and not workspace.blocks.in_box(notebook.id):
+        if not notebook.is_closed and notebook.id not in known:
             workspace.scan(notebook.id)
 
 

@@ -99,7 +99,7 @@ def _conf(call: Call) -> dict[str, Any]:
 
 
 def _box_names(workspace: Workspace) -> dict[str, str]:
-    boxes = {entry.box for entry in workspace.blocks.documents.values()}
+    boxes = workspace.blocks.boxes()
     return {box: notebook.name for box in boxes if (notebook := workspace.notebooks.get(box)) is not None}
 
 

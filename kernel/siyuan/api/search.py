@@ -50,11 +50,6 @@ def settings_of(kernel: SiyuanKernel) -> SearchSettings:
     return SearchSettings.of(kernel.workspace.conf.section("search"))
 
 
-def hidden_roots(workspace: Workspace) -> list[str]:
-    """Documents that no search shows: those of the notebooks themselves."""
-    return [entry.id for entry in workspace.blocks.documents.values() if entry.is_hidden]
-
-
 # --- fullTextSearchBlock --------------------------------------------------------------------------------------
 async def full_text_search_block(call: Call) -> Any:
     return await full_text_search_in(call, *_places(call))
@@ -88,7 +83,7 @@ async def full_text_search_in(call: Call, boxes: tuple[str, ...], paths: tuple[s
 
 async def find(call: Call, query: SearchQuery) -> Found:
     """Run a search on a reader, off the loop unless there is little to look through."""
-    settings, hidden = settings_of(call.kernel), hidden_roots(call.kernel.workspace)
+    settings, hidden = settings_of(call.kernel), list(call.kernel.workspace.blocks.hidden)
     found = await read_in_thread(
         call.kernel,
         lambda reader: search(reader, query, settings, hidden),
@@ -221,7 +216,7 @@ async def search_ref_block(call: Call) -> Any:
 
 def _notebook_names(workspace: Workspace) -> dict[str, str]:
     names = {}
-    for box in {entry.box for entry in workspace.blocks.documents.values()}:
+    for box in workspace.blocks.boxes():
         notebook = workspace.notebooks.get(box)
         names[box] = notebook.name if notebook is not None else ""
     return names

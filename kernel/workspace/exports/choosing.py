@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kernel.workspace.names import without_suffix
 from kernel.workspace.render.export_links import referred_ids
 from kernel.workspace.views.store import find
 from kernel.workspace.workspace import CorruptDocument, NotFound
@@ -24,8 +23,8 @@ def chosen_documents(workspace: Workspace, block_ids: Iterable[str], *, has_sub_
             continue
         found[entry.id] = None
         if has_sub_documents:
-            folder = "/" if entry.id == entry.box else f"{without_suffix(entry.path)}/"
-            below = [one for one in workspace.blocks.in_box(entry.box) if one.path.startswith(folder)]
+            blocks = workspace.blocks
+            below = blocks.in_box(entry.box) if entry.id == entry.box else blocks.below(entry.box, entry.path)
             found |= {one.id: None for one in sorted(below, key=lambda one: one.path.split("/"))}
     return list(found)
 

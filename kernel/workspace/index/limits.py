@@ -13,6 +13,6 @@ READERS_MAX: Final = 8
 # After a block query was shown, seconds until its row holds the text of its results.
 EMBED_CONTENT_DELAY_S: Final = 1.0
 # Documents whose blocks are known one by one (to index only what changed), counted in blocks right below them.
-KNOWN_TOP_BLOCKS_MAX: Final = 100_000
+KNOWN_TOP_BLOCKS_MAX: Final = 50_000
 # Rows that one step puts into the full-text index, between which other tasks run.
 TEXTS_PER_STEP: Final = 500

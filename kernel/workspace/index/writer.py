@@ -42,6 +42,10 @@ class Library(Protocol):
         """A document as it stands now; None if it is gone or cannot be read."""
         ...
 
+    def is_at_hand(self, root_id: str) -> bool:
+        """Whether somebody works with a document: it may change again soon."""
+        ...
+
     def roots(self) -> Iterator[str]:
         """The ids of all documents."""
         ...
@@ -183,6 +187,8 @@ class Index:
             (root_id, *indexed.place, self._library.digest(root_id)),
         )
         self._forget(root_id)
+        if not self._library.is_at_hand(root_id):
+            return  # of what nobody works with, nothing is kept: a change of it is indexed whole, once
         self._known[root_id] = indexed
         self._known_tops += len(indexed.tops)
         while self._known_tops > KNOWN_TOP_BLOCKS_MAX and len(self._known) > 1:
