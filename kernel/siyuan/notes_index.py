@@ -156,23 +156,33 @@ async def settled_index(kernel: SiyuanKernel) -> Index:
     return index
 
 
-async def searchable_index(kernel: SiyuanKernel) -> Index:
-    """The same, with its full-text table up to date."""
+async def searchable_index(kernel: SiyuanKernel, *, by_trigrams: bool = False) -> Index:
+    """The same, with its full-text table up to date, or the table of its trigrams."""
     index = await settled_index(kernel)
-    while index.fulltext.refresh(rows_max=TEXTS_PER_STEP):
+    table = index.trigrams if by_trigrams else index.fulltext
+    while table.refresh(rows_max=TEXTS_PER_STEP):
         await trio.lowlevel.checkpoint()
         await settled_index(kernel)
     return index
 
 
 async def read_in_thread(
-    kernel: SiyuanKernel, work: Callable[[apsw.Connection], T], *, with_texts: bool, is_light: bool = False
+    kernel: SiyuanKernel,
+    work: Callable[[apsw.Connection], T],
+    *,
+    with_texts: bool,
+    with_trigrams: bool = False,
+    is_light: bool = False,
 ) -> T:
-    """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date.
+    """Run ``work`` on a reader of its own, off the loop. ``with_texts``: the full-text index is brought up to date, or
+    with ``with_trigrams`` that of the trigrams.
 
     Light work (no step of it takes long) is tried on the loop first, where it may take a few steps: a thread costs more.
     """
-    index = await (searchable_index(kernel) if with_texts else settled_index(kernel))
+    if with_texts or with_trigrams:
+        index = await searchable_index(kernel, by_trigrams=not with_texts)
+    else:
+        index = await settled_index(kernel)
     reader = index.take_reader()
     run: Runner[T] | None = kernel.state.get("statement_runner")
     try:

@@ -56,8 +56,7 @@ class PackedIds(Set[str]):
         """The set without ``dropped`` (ids in it) and with ``added`` (ids not in it). Cheap where both are few."""
         text, others = self._text, self._others
         for one in dropped:
-            at = self._found(text, one)
-            if at >= 0:
+            if (at := self._found(text, one)) >= 0:
                 text = text[:at] + text[at + _LENGTH :]
         if added or (others and dropped):
             more = PackedIds.of(added)
@@ -74,9 +73,7 @@ class PackedIds(Set[str]):
         yield from self._others
 
     def __contains__(self, one: object) -> bool:
-        if not isinstance(one, str):
-            return False
-        return self._found(self._text, one) >= 0 if len(one) == _LENGTH else one in self._others
+        return isinstance(one, str) and (self._found(self._text, one) >= 0 or one in self._others)
 
     def __hash__(self) -> int:
         return self._hash()
@@ -84,7 +81,7 @@ class PackedIds(Set[str]):
     @staticmethod
     def _found(text: str, one: str) -> int:
         """Where an id stands, -1 if it does not: an end of one and the start of the next may look like it."""
-        at = text.find(one)
+        at = text.find(one) if len(one) == _LENGTH else -1
         while at > 0 and at % _LENGTH:
             at = text.find(one, at + 1)
         return at
@@ -104,6 +101,16 @@ class Holders:
         self._runs: list[array[int]] = []
         self._late: list[int] = []
         self._is_late_in_order = True
+
+    @property
+    def size(self) -> int:
+        """How many holdings are known."""
+        return len(self._late) + sum(map(len, self._runs))
+
+    @property
+    def runs(self) -> int:
+        """In how many runs most of them lie."""
+        return len(self._runs)
 
     def add(self, ids: Collection[str], number: int) -> None:
         """A document holds these ids now. ``number``: at most ``DOCUMENTS_ENTERED_MAX``."""

@@ -50,6 +50,11 @@ class Pieces:
         self.hash()
         return self._digest
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether the content itself is gone."""
+        return not self._pieces and not self._whole and bool(self._digest)
+
     def settle(self) -> None:
         """The file lies on the disk: only its digest is kept."""
         self.hash()

@@ -10,8 +10,9 @@ from typing import Any, Final
 import apsw
 
 from kernel.ids import is_node_id
+from kernel.workspace.index.limits import TRIGRAMS_ASKED_MAX
 from kernel.workspace.index.rows import BlockRow
-from kernel.workspace.index.schema import BLOCK_COLUMNS
+from kernel.workspace.index.schema import BLOCK_COLUMNS, TRIGRAM_COLUMNS, TRIGRAM_TABLE, folded_text
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
 from kernel.workspace.names import without_invisible
 from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
@@ -19,6 +20,7 @@ from kernel.workspace.snippets import SNIPPET_TOKENS, is_shown_whole, with_marks
 
 KEYWORD, QUERY_SYNTAX, SQL, REGEX = 0, 1, 2, 3
 _TABLE: Final = "blocks_fts"
+_TRIGRAM: Final = 3
 # Block kinds of a search, in SQL letters; True are searched when the caller names none.
 _KINDS: Final[dict[str, tuple[str, bool]]] = {
     "document": ("d", True),
@@ -154,12 +156,70 @@ def search(
             return _by_regex(connection, text, query, settings, chosen)
         if query.method == QUERY_SYNTAX:
             return _by_fts(connection, text, text, query, settings, chosen)
-        if len(text.strip().split(" ")) < 2:
+        if _is_one_word(text):
             return _by_fts(connection, text, quoted_query(text), query, settings, chosen, phrase=text)
         return _by_document(connection, text, query, settings, chosen)
     except apsw.Error:
         words = text.strip().split(" ")
         return Found(is_by_document=query.method not in (QUERY_SYNTAX, SQL, REGEX) and len(words) > 1)
+
+
+def needs_texts(query: SearchQuery) -> bool:
+    """Whether ``search`` looks into the full-text table; the other ways read the blocks themselves."""
+    if query.method == SQL:
+        return "_fts" in query.text.lower()
+    return query.method == QUERY_SYNTAX or (query.method == KEYWORD and _is_one_word(visible_query(query.text)))
+
+
+def is_for_trigrams(query: SearchQuery, settings: SearchSettings) -> bool:
+    """Whether ``search_by_trigrams`` can be asked: for one word of three letters or more, not in order of rank."""
+    text = visible_query(query.text)
+    return (
+        query.method == KEYWORD
+        and query.order_by not in (6, 7)
+        and len(text) >= _TRIGRAM
+        and _is_one_word(text)
+        and not is_node_id(text)
+        and set(settings.columns) <= set(TRIGRAM_COLUMNS)
+    )
+
+
+def search_by_trigrams(
+    connection: apsw.Connection, query: SearchQuery, settings: SearchSettings, hidden_roots: Iterable[str] = ()
+) -> Found | None:
+    """What ``search`` finds, for a query that ``is_for_trigrams``; None where only ``search`` can show the hits."""
+    text = visible_query(query.text)
+    wanted = folded_text(text)
+    chosen = _Filter(query, settings, list(hidden_roots))
+    where = (
+        f"rowid IN (SELECT rowid FROM {TRIGRAM_TABLE} WHERE {TRIGRAM_TABLE} MATCH ?) "
+        f"AND sisyphus_holds(?, {', '.join(settings.columns)}) AND {chosen.condition}"
+    )
+    values = (_trigrams(wanted), wanted, *chosen.values)
+    order, order_values = _order(text, query.method, query.order_by)
+    offset = (query.page - 1) * query.page_size
+    limited = f"WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}"
+    try:
+        rows = _rows(connection, f"SELECT {BLOCK_COLUMNS} FROM blocks {limited}", (*values, *order_values))
+        if not all(map(is_shown_whole, rows)):
+            return None
+        rows = [with_marks(row, text, settings.columns) for row in rows]
+        if not offset and len(rows) < query.page_size:
+            return Found(rows, len(rows), len({row.root_id for row in rows}))
+        return Found(rows, *_one(connection, f"{_COUNT} blocks WHERE {where}", values))
+    except apsw.Error:
+        return Found()
+
+
+def _is_one_word(text: str) -> bool:
+    return len(text.strip().split(" ")) < 2
+
+
+def _trigrams(wanted: str) -> str:
+    """The FTS5 expression for texts that hold every three letters in a row of a word, or the first of them."""
+    starts = range(min(len(wanted) - _TRIGRAM + 1, TRIGRAMS_ASKED_MAX))
+    parts = dict.fromkeys(wanted[start : start + _TRIGRAM].replace('"', '""') for start in starts)
+    return " ".join(f'"{part}"' for part in parts)
 
 
 # --- the four ways --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from kernel.workspace.index.rows import BlockRow
-from kernel.workspace.index.schema import folded
+from kernel.workspace.index.schema import folded_text
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
 
 # Columns that a search shows with their hits → tokens of its snippet; a token is one character.
@@ -35,7 +35,7 @@ def is_shown_whole(row: BlockRow) -> bool:
 
 def with_marks(row: BlockRow, phrase: str, columns: tuple[str, ...]) -> BlockRow:
     """The row, which is shown whole, with the phrase's hits in these columns marked."""
-    wanted = _folded(phrase)
+    wanted = folded_text(phrase)
     hits: dict[str, Any] = {
         column: shown
         for column in SNIPPET_TOKENS
@@ -48,7 +48,7 @@ def marked_hits(text: str, wanted: str) -> str:
     """``text`` with ``wanted``, which is folded, marked; the same object where it does not occur."""
     parts: list[str] = []
     end = 0
-    for first, last in _spans(_folded(text), wanted):
+    for first, last in _spans(folded_text(text), wanted):
         parts += (text[end:first], HIT_LEFT, text[first:last], HIT_RIGHT)
         end = last
     return "".join((*parts, text[end:])) if parts else text
@@ -65,8 +65,3 @@ def _spans(text: str, wanted: str) -> Iterator[tuple[int, int]]:
             following = text.find(wanted, following + 1)
         yield start, end
         start = following
-
-
-def _folded(text: str) -> str:
-    """Character for character as the index compares them."""
-    return text.lower() if text.isascii() else "".join(map(folded, text))

@@ -27,7 +27,10 @@ from kernel.workspace.search import (
     SearchQuery,
     SearchSettings,
     is_box_path,
+    is_for_trigrams,
+    needs_texts,
     search,
+    search_by_trigrams,
     search_for_reference,
 )
 from kernel.workspace.stamps import stamp_changed
@@ -82,16 +85,28 @@ async def full_text_search_in(call: Call, boxes: tuple[str, ...], paths: tuple[s
 
 
 async def find(call: Call, query: SearchQuery) -> Found:
-    """Run a search on a reader, off the loop unless there is little to look through."""
+    """Run a search on a reader, off the loop unless there is little to look through.
+
+    What the trigrams can tell is not asked of the full-text index: that takes long to build, and longer to search.
+    """
     settings, hidden = settings_of(call.kernel), list(call.kernel.workspace.blocks.hidden)
-    found = await read_in_thread(
+    is_light = query.method in (KEYWORD, QUERY_SYNTAX) and is_small(call.kernel)
+    if is_for_trigrams(query, settings):
+        by_trigrams = await read_in_thread(
+            call.kernel,
+            lambda reader: search_by_trigrams(reader, query, settings, hidden),
+            with_texts=False,
+            with_trigrams=True,
+            is_light=is_light,
+        )
+        if by_trigrams is not None:
+            return by_trigrams
+    return await read_in_thread(
         call.kernel,
         lambda reader: search(reader, query, settings, hidden),
-        with_texts=query.method != REGEX,
-        is_light=query.method in (KEYWORD, QUERY_SYNTAX) and is_small(call.kernel),
+        with_texts=needs_texts(query),
+        is_light=is_light,
     )
-    assert isinstance(found, Found)
-    return found
 
 
 def _query(call: Call) -> tuple[SearchQuery, int]:

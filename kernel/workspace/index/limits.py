@@ -16,3 +16,5 @@ EMBED_CONTENT_DELAY_S: Final = 1.0
 KNOWN_TOP_BLOCKS_MAX: Final = 50_000
 # Rows that one step puts into the full-text index, between which other tasks run.
 TEXTS_PER_STEP: Final = 500
+# Three letters in a row of one word that its rows are found by; what is longer is found by its beginning.
+TRIGRAMS_ASKED_MAX: Final = 32

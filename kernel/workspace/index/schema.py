@@ -19,7 +19,7 @@ _LETTERS_KEPT_MAX: Final = 8192
 # What the kernel calls the version of its database.
 SCHEMA_VERSION: Final = "1"
 # The file of another version is thrown away and built anew: one more for every change of a table or of how rows are made.
-INDEX_VERSION: Final = 1
+INDEX_VERSION: Final = 2
 # Which documents the rows were made from (a digest of the file, see ``catalog``), and whether the full-text table is whole.
 _BOOKKEEPING: Final = (
     "CREATE TABLE sisyphus_indexed (root_id TEXT PRIMARY KEY, box TEXT, path TEXT, hpath TEXT, digest BLOB) WITHOUT ROWID",
@@ -33,6 +33,9 @@ FTS_COLUMNS: Final = ("name", "alias", "memo", "tag", "content", "fcontent", "ia
 _FTS_DECLARATION: Final = ", ".join(
     column if column in FTS_COLUMNS else f"{column} UNINDEXED" for column in BLOCK_COLUMNS.split(", ")
 )
+# Which rows hold which three letters in a row (folded), to find the few that may hold a word: see ``fulltext``.
+TRIGRAM_TABLE: Final = "sisyphus_trigrams"
+TRIGRAM_COLUMNS: Final = ("content", "name", "alias", "memo", "tag")
 TABLES: Final[dict[str, str]] = {
     "stat": "key, value",
     "blocks": BLOCK_COLUMNS,
@@ -83,6 +86,10 @@ def create(connection: apsw.Connection) -> None:
             f"CREATE VIRTUAL TABLE blocks_fts USING fts5({_FTS_DECLARATION}, content='blocks', content_rowid='rowid', "
             'tokenize="siyuan case_insensitive")'
         )
+        connection.execute(
+            f"CREATE VIRTUAL TABLE {TRIGRAM_TABLE} USING fts5(texts, content='', contentless_delete=1, detail=none, "
+            "tokenize='trigram case_sensitive 1')"
+        )
         connection.execute("INSERT INTO stat VALUES ('siyuan_database_ver', ?)", (SCHEMA_VERSION,))
         for statement in _BOOKKEEPING:
             connection.execute(statement)
@@ -100,6 +107,8 @@ def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Con
     connection.config(apsw.SQLITE_DBCONFIG_DQS_DML, 1)
     connection.register_fts5_tokenizer("siyuan", _tokenizer)
     connection.create_scalar_function("regexp", _regexp, 2, deterministic=True)
+    connection.create_scalar_function("sisyphus_folded", _folded_texts, deterministic=True)
+    connection.create_scalar_function("sisyphus_holds", _holds, deterministic=True)
     connection.set_busy_timeout(7000)
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
@@ -111,6 +120,17 @@ def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Con
 def _regexp(*values: Any) -> bool:
     pattern, text = values
     return compiled(str(pattern).replace("\\\\", "\\")).matches(str(text))
+
+
+def _folded_texts(*texts: Any) -> str:
+    """Texts as the trigrams are taken from them, told apart. A NUL would end them."""
+    return folded_text("\n".join(map(str, texts))).replace("\0", "\n")
+
+
+def _holds(*values: Any) -> bool:
+    """Whether one of the texts holds the first, which is folded."""
+    wanted, *texts = values
+    return any(text and wanted in folded_text(str(text)) for text in texts)
 
 
 def _tokenizer(connection: apsw.Connection, arguments: list[str]) -> Callable[[bytes, int, str | None], Any]:
@@ -140,3 +160,8 @@ def folded(letter: str) -> str:
     """One character as the index compares it: lower case where that is one character."""
     lower = letter.lower()
     return lower if len(lower) == 1 else letter
+
+
+def folded_text(text: str) -> str:
+    """A text, character for character, as the index compares it."""
+    return text.lower() if text.isascii() else "".join(map(folded, text))

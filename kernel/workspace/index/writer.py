@@ -19,7 +19,7 @@ from typing import Final, Protocol
 import apsw
 
 from kernel.workspace.index.fingerprints import Change, Indexed, changed_since
-from kernel.workspace.index.fulltext import FullText
+from kernel.workspace.index.fulltext import LETTERS, TRIGRAMS, FullText
 from kernel.workspace.index.limits import (
     EMBED_CONTENT_DELAY_S,
     IDS_PER_STATEMENT_MAX,
@@ -85,13 +85,16 @@ class Index:
         # Of the documents indexed last: what their blocks looked like.
         self._known: OrderedDict[str, Indexed] = OrderedDict()
         self._known_tops = 0
+        built: set[str] = set()
         if is_current(self.connection):
-            self.fulltext = FullText(self.connection, is_built=self._take_over())
+            built = self._take_over()
         else:
             create(self.connection)
-            self.fulltext = FullText(self.connection)
             for root_id in library.roots():
                 self.document_changed(root_id)
+        self.fulltext, self.trigrams = (
+            FullText(self.connection, table, is_built=table.name in built) for table in (LETTERS, TRIGRAMS)
+        )
         self._contents: dict[str, tuple[str, float]] = {}
         self._readers: list[apsw.Connection] = []
 
@@ -131,12 +134,13 @@ class Index:
                 self.connection.execute(f"DELETE FROM {table}")
         self._known.clear()
         self._known_tops = 0
-        self.fulltext.forget()
+        for text_table in self._text_tables:
+            text_table.forget()
         for root_id in self._library.roots():
             self.document_changed(root_id)
 
-    def _take_over(self) -> bool:
-        """What differs from the rows of an earlier run is due; whether its full-text table is whole."""
+    def _take_over(self) -> set[str]:
+        """What differs from the rows of an earlier run is due; which of its text tables are whole."""
         seen = set()
         for root_id, *place, digest in self.connection.execute("SELECT * FROM sisyphus_indexed"):
             seen.add(root_id)
@@ -145,11 +149,10 @@ class Index:
         for root_id in self._library.roots():
             if root_id not in seen:
                 self.document_changed(root_id)
-        # From now on the table may fall behind; ``close`` says again that it is whole.
+        # From now on the tables may fall behind; ``close`` says again that they are whole.
         with self.connection:
-            is_built = self.connection.execute("SELECT value FROM sisyphus_state WHERE name = 'fulltext'").get
-            self.connection.execute("DELETE FROM sisyphus_state WHERE name = 'fulltext'")
-        return bool(is_built)
+            gone = list(self.connection.execute("DELETE FROM sisyphus_state RETURNING name"))
+        return {str(row[0]) for row in gone}
 
     def _settle(self, due: Sequence[str], documents_max: int | None) -> bool:
         if not due:
@@ -222,9 +225,9 @@ class Index:
     def _set_content(self, block_id: str, text: str) -> None:
         self._forget_texts("id = ?", (block_id,))
         self.connection.execute("UPDATE blocks SET content = ? WHERE id = ?", (text, block_id))
-        self.fulltext.note_added(
-            row[0] for row in self.connection.execute("SELECT rowid FROM blocks WHERE id = ?", (block_id,))
-        )
+        rowids = [row[0] for row in self.connection.execute("SELECT rowid FROM blocks WHERE id = ?", (block_id,))]
+        for table in self._text_tables:
+            table.note_added(rowids)
 
     # --- rows ------------------------------------------------------------------------------------------------
     def _insert(self, rows: Rows) -> None:
@@ -233,7 +236,8 @@ class Index:
         for row in rows.blocks:
             execute(f"INSERT INTO blocks VALUES ({_marks(row)})", row)
             added.append(self.connection.last_insert_rowid())
-        self.fulltext.note_added(added)
+        for text_table in self._text_tables:
+            text_table.note_added(added)
         for table, found in (
             ("spans", rows.spans),
             ("assets", rows.assets),
@@ -268,9 +272,13 @@ class Index:
         return place
 
     def _forget_texts(self, condition: str, values: tuple[str, ...]) -> None:
-        if self.fulltext.holds_rows:
-            statement = f"SELECT rowid, {_TEXTS} FROM blocks WHERE {condition}"
-            self.fulltext.note_removed((row[0], row[1:]) for row in list(self.connection.execute(statement, values)))
+        """The text tables are told of rows that are about to go."""
+        if any(table.holds_rows for table in self._text_tables):
+            columns = _TEXTS if self.fulltext.holds_rows else "NULL"
+            rows = list(self.connection.execute(f"SELECT rowid, {columns} FROM blocks WHERE {condition}", values))
+            for table in self._text_tables:
+                if table.holds_rows:
+                    table.note_removed((row[0], row[1:]) for row in rows)
 
     def _move(self, root_id: str, tree: Tree) -> None:
         """Other paths for the rows that stay as they are; the texts of the full-text index hold no paths."""
@@ -282,6 +290,10 @@ class Index:
         self.connection.execute(
             "UPDATE assets SET box = ?, docpath = ? WHERE root_id = ?", (tree.box, tree.path, root_id)
         )
+
+    @property
+    def _text_tables(self) -> tuple[FullText, FullText]:
+        return self.fulltext, self.trigrams
 
     # --- readers ---------------------------------------------------------------------------------------------
     def take_reader(self) -> apsw.Connection:
@@ -297,10 +309,11 @@ class Index:
 
     def close(self) -> None:
         """Close every connection. The database stays for the next start."""
-        if self.fulltext.is_built:
-            self.fulltext.refresh()
-            with self.connection:
-                self.connection.execute("INSERT OR REPLACE INTO sisyphus_state VALUES ('fulltext', 1)")
+        for table in self._text_tables:
+            if table.is_built:
+                table.refresh()
+                with self.connection:
+                    self.connection.execute("INSERT OR REPLACE INTO sisyphus_state VALUES (?, 1)", (table.table.name,))
         for connection in (*self._readers, self.connection):
             connection.close()
         self._readers.clear()
