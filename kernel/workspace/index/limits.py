@@ -18,3 +18,6 @@ KNOWN_TOP_BLOCKS_MAX: Final = 50_000
 TEXTS_PER_STEP: Final = 500
 # Three letters in a row of one word that its rows are found by; what is longer is found by its beginning.
 TRIGRAMS_ASKED_MAX: Final = 32
+# Pages of the database that a connection keeps; the operating system keeps the rest of the file.
+WRITER_CACHE_KIB: Final = 16 * 1024
+READER_CACHE_KIB: Final = 4 * 1024

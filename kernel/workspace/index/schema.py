@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import apsw
 
+from kernel.workspace.index.limits import READER_CACHE_KIB, WRITER_CACHE_KIB
 from kernel.workspace.patterns import compiled
 
 # Letters whose size and lower case are remembered.
@@ -70,7 +71,6 @@ _PRAGMAS: Final = (
     # The rows of the last moments may be lost with the power; the file stays whole.
     "synchronous = NORMAL",
     "temp_store = MEMORY",
-    "cache_size = -65536",
     "case_sensitive_like = OFF",
 )
 
@@ -110,7 +110,7 @@ def prepare(connection: apsw.Connection, *, is_reader: bool = False) -> apsw.Con
     connection.create_scalar_function("sisyphus_folded", _folded_texts, deterministic=True)
     connection.create_scalar_function("sisyphus_holds", _holds, deterministic=True)
     connection.set_busy_timeout(7000)
-    for pragma in _PRAGMAS:
+    for pragma in (*_PRAGMAS, f"cache_size = -{READER_CACHE_KIB if is_reader else WRITER_CACHE_KIB}"):
         connection.execute(f"PRAGMA {pragma}")
     if is_reader:
         connection.execute("PRAGMA query_only = ON")
