@@ -16,6 +16,7 @@ from kernel.workspace.render.kramdown import render_kramdown
 from kernel.workspace.tree import Node
 
 if TYPE_CHECKING:
+    from kernel.workspace.loaded import Document
     from kernel.workspace.workspace import Workspace
 
 Mode = Literal["md", "textmark"]
@@ -97,6 +98,8 @@ def dom_of_siblings(nodes: Sequence[Node], *, place: Node | None = None) -> str:
     return render_dom(nodes, first_index=ROOT_INDEX_FIRST if is_top else None)
 
 
-def kramdown_of(node: Node, mode: Mode) -> str:
-    """Kramdown of one block, or of a document."""
+def kramdown_of(workspace: Workspace, document: Document, node: Node, mode: Mode) -> str:
+    """Kramdown of one block of a document, or of all of it."""
+    if node is document.root:
+        return workspace.rendered(document, mode, lambda: render_kramdown(node, mode=mode))
     return render_kramdown(node, mode=mode)

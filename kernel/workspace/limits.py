@@ -33,3 +33,6 @@ REMEMBERED_DOM_CHARS_MAX: Final = 8 * 1024
 DOCUMENTS_ENTERED_MAX: Final = (1 << 24) - 1
 # Ids that have come lately and are not packed yet.
 UNPACKED_HOLDINGS_MAX: Final = 32_768
+# What was made of whole documents lately, in characters over all of them, and of one.
+RENDERINGS_CHARS_MAX: Final = 4 * 1024 * 1024
+RENDERING_CHARS_MAX: Final = 1024 * 1024

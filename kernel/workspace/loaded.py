@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import is_not
 from typing import Final
 
 import msgspec
@@ -43,6 +45,8 @@ class Document:
     dropped: dict[str, str] = field(default_factory=dict)
     # The blocks right below the document that refer to something, as they were last written; None: nobody has looked.
     _targets: dict[Node, Set[str]] | None = None
+    # Another object after every change that is saved: what is kept of one state is known by it.
+    state: object = field(default_factory=object)
 
     @property
     def id(self) -> str:
@@ -68,6 +72,7 @@ class Document:
 
         A caller that names what it touched names every node whose properties, fields, data or children are new.
         """
+        self.state = object()
         children = self.root.children
         if touched is None:
             self._targets = None
@@ -103,7 +108,7 @@ class Document:
         if children[:count] == before[:count]:
             changed = list(range(count, len(children)))
         elif len(children) == len(before):
-            changed = [at for at, (now, then) in enumerate(zip(children, before, strict=True)) if now is not then]
+            changed = list(compress(range(count), map(is_not, children, before)))
         else:
             known = dict(zip(map(id, before), self.encoded, strict=True))
             self.encoded = [known.get(id(child), b"") for child in children]

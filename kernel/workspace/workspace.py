@@ -8,7 +8,7 @@ takes one with ``edit``, changes it, and ``save``s it; what it took and did not 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from uuid import UUID
@@ -27,6 +27,7 @@ from kernel.workspace.loaded import Document, decoded, loaded_document
 from kernel.workspace.names import SUFFIX, dir_name, tree_id
 from kernel.workspace.notebooks import DATA, Notebook, Notebooks
 from kernel.workspace.notices import document_notices, ref_count_notices
+from kernel.workspace.renderings import Renderings
 from kernel.workspace.tree import Node, Tree
 
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ class Workspace:
     view_files: dict[str, bytes] = field(default_factory=dict)
     # What the last run knew, while the workspace is opened.
     catalog: Catalog = field(default_factory=lambda: Catalog({}, wall_ms=0))
+    # What was made of whole documents lately.
+    renderings: Renderings = field(default_factory=Renderings)
     _loaded: OrderedDict[str, Document] = field(default_factory=OrderedDict)
     _loaded_nodes: int = 0
     _taken: set[str] = field(default_factory=set)
@@ -177,6 +180,12 @@ class Workspace:
     def is_loaded(self, root_id: str) -> bool:
         """Whether a document is at hand, for somebody works with it."""
         return root_id in self._loaded
+
+    def rendered(self, document: Document, form: str, render: Callable[[], str]) -> str:
+        """What ``render`` makes of a whole document, which says by ``form`` how: made once for each state of it."""
+        if document.id in self._taken:
+            return render()  # it may be half changed
+        return self.renderings.get(document, form, render)
 
     def edit(self, block_id: str) -> Document:
         """The same, to be changed: ``save`` it, or it is thrown away at the end of the call."""

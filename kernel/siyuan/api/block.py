@@ -68,14 +68,14 @@ def get_block_kramdown(call: Call) -> Any:
     block_id = checked_id(call, "id")
     mode = _mode(call)
     found = found_node(call, block_id)
-    return {"id": block_id, "kramdown": kramdown_of(found[1], mode) if found is not None else ""}
+    return {"id": block_id, "kramdown": kramdown_of(call.kernel.workspace, *found, mode) if found is not None else ""}
 
 
 def get_block_kramdowns(call: Call) -> Any:
     ids = [one for one in id_list(call) if is_node_id(one)]
     mode = _mode(call)
     found = {one: found_node(call, one) for one in ids}
-    return {one: kramdown_of(pair[1], mode) for one, pair in found.items() if pair is not None}
+    return {one: kramdown_of(call.kernel.workspace, *pair, mode) for one, pair in found.items() if pair is not None}
 
 
 def drawn(node: Node) -> str:
