@@ -10,7 +10,9 @@ from typing import Final, Protocol
 
 NODE_ID: Final = re.compile(r"\d{14}-[0-9a-z]{7}")
 _ALPHABET: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
-_FAIR_BYTES: Final = 256 - 256 % len(_ALPHABET)
+# A random byte as a letter. Bytes past the last multiple of the alphabet would favour its first letters: left out.
+_LETTERS: Final = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
+_UNFAIR: Final = bytes(range(256 - 256 % len(_ALPHABET), 256))
 
 
 class IdSource(Protocol):
@@ -46,9 +48,7 @@ class SystemIds:
     def text(self, length: int) -> str:
         letters = ""
         while len(letters) < length:
-            # One call to the system for all; bytes past the last multiple of the alphabet would favour its first letters.
-            fair = [one for one in secrets.token_bytes(2 * length) if one < _FAIR_BYTES]
-            letters += "".join([_ALPHABET[one % len(_ALPHABET)] for one in fair])
+            letters += secrets.token_bytes(2 * length).translate(_LETTERS, _UNFAIR).decode()
         return letters[:length]
 
     def digest_hex(self) -> str:
