@@ -40,7 +40,6 @@ from kernel.http.server import Limits, Server, open_listener
 from kernel.ids import IdSource, SystemIds
 from kernel.limits import OTHER_FILES_MAX
 from kernel.mcp.endpoint import MCPEndpoint
-from kernel.mcp.fixtures.endpoint import fixture_endpoint
 from kernel.mcp.principals import principal_of
 from kernel.open_files import raise_file_limit
 from kernel.plugin_routes import PluginParts, plugin_routes
@@ -266,6 +265,8 @@ def _plugin_parts(settings: Settings, tools: Tools, scheduler: Scheduler, clock:
     uploads = Uploads(clock, tools.takes_uploads)
     tools.parts.more["uploads"] = uploads
     if settings.has_conformance_fixtures:
+        from kernel.mcp.fixtures.endpoint import fixture_endpoint
+
         endpoint = fixture_endpoint(scheduler, clock, ids)
     else:
         cancels = settings.disconnect == "cancel"

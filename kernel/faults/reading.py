@@ -19,7 +19,6 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -152,6 +151,8 @@ def _item_spans(decoder: json.JSONDecoder, text: str, position: int) -> list[tup
 
 
 def _parsed_toml(text: str) -> tuple[Any, Callable[[int], _Line]]:
+    import tomllib  # only a plan in TOML needs it
+
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

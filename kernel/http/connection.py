@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager
 from http import HTTPStatus
 from math import inf
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import trio
@@ -44,7 +44,6 @@ from kernel.http.services import BodiesFull, Services
 from kernel.http.streaming import AnswerWriter
 from kernel.http.transport import Transport
 from kernel.http.watch import DisconnectWatch
-from kernel.http.websocket import CLOSE_GOING_AWAY, ServerSocket, UpgradeRefused
 from kernel.wire import (
     Answer,
     BodyTooLarge,
@@ -56,6 +55,9 @@ from kernel.wire import (
     StreamWriter,
     WebSocketResponse,
 )
+
+if TYPE_CHECKING:
+    from kernel.http.websocket import ServerSocket
 
 _log: Final = logging.getLogger("kernel.http")
 _FAILED: Final = reply.plain(500, "The server failed on this request; its log says how.", closes=True)
@@ -107,7 +109,7 @@ class Connection:
         """End an idle connection: a WebSocket is told so and has a moment to answer, anything else is just closed."""
         if self._socket is not None:
             with trio.move_on_after(WEBSOCKET_CLOSE_S_MAX):
-                await self._socket.aclose(CLOSE_GOING_AWAY)
+                await self._socket.going_away()
                 await self._ended.wait()
         self.scope.cancel()
 
@@ -362,6 +364,9 @@ class Connection:
         return keeps and writer.is_whole
 
     async def _upgrade(self, head: Head, answer: WebSocketResponse) -> bool:
+        # The frames come in with the first socket: most servers never see one.
+        from kernel.http.websocket import ServerSocket, UpgradeRefused
+
         try:
             socket, first = ServerSocket.accept(
                 self, head, answer.headers, self._services.limits.websocket_message_bytes_max

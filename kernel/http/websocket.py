@@ -89,6 +89,10 @@ class ServerSocket:
         """Send one message. Raises ClientGone."""
         await self._send(TextMessage(message) if isinstance(message, str) else BytesMessage(message))
 
+    async def going_away(self) -> None:
+        """``aclose``, for the server ends."""
+        await self.aclose(CLOSE_GOING_AWAY)
+
     async def aclose(self, code: int = 1000, reason: str = "") -> None:
         """Say good-bye and wait a moment for the answer, unless another task is receiving and will see it."""
         if self._is_closed or self._protocol.state is not ConnectionState.OPEN:

@@ -9,13 +9,13 @@ import msgspec
 
 from kernel.siyuan.durable import Durable
 from kernel.siyuan.machine import start_conf
-from kernel.siyuan.templates import note_renderer
 
 if TYPE_CHECKING:
     from kernel.clock import Clock
     from kernel.ids import IdSource
     from kernel.siyuan.arguments import Arguments
     from kernel.siyuan.push import PushHub
+    from kernel.workspace.tree import Node
     from kernel.workspace.workspace import Workspace
 
 
@@ -50,8 +50,14 @@ class SiyuanKernel:
 
     def __post_init__(self) -> None:
         self.durable = Durable(self.workspace.files, self.workspace.reload)
-        self.state["render_template"] = note_renderer(self)
+        self.state["render_template"] = self._note_blocks
         start_conf(self)
+
+    def _note_blocks(self, path: str, document_id: str) -> tuple[list[Node], dict[str, str]]:
+        """What fills a new daily note (see ``note_renderer``). The templates come in with the first of them."""
+        from kernel.siyuan.templates import note_renderer
+
+        return note_renderer(self)(path, document_id)
 
 
 @dataclass(slots=True)

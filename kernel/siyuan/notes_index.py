@@ -22,7 +22,6 @@ from kernel.workspace.index.limits import TEXTS_PER_STEP
 from kernel.workspace.index.rows import Surroundings, Target
 from kernel.workspace.index.schema import is_current
 from kernel.workspace.index.writer import Index
-from kernel.workspace.views.tables import view_text
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -116,6 +115,9 @@ def close_index(kernel: SiyuanKernel) -> None:
 
 
 def _open_index(kernel: SiyuanKernel) -> Index:
+    # The databases come in with the first query, not at the start: who lies idle does without them.
+    from kernel.workspace.views.tables import view_text
+
     library = WorkspaceLibrary(kernel.workspace)
     surroundings = Surroundings(library.target, partial(view_text, kernel.workspace), library.asset_hash)
     path = kernel.workspace.files.absolute(INDEX_PATH)

@@ -7,16 +7,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.json_text import read_json
-from kernel.siyuan.clean_html import cleaned
 from kernel.siyuan.machine import CONTAINER, KERNEL_VERSION
 from kernel.workspace.conf_defaults import ICON, THEME_DARK, THEME_LIGHT
 from kernel.workspace.conf_shapes import record
 from kernel.workspace.durations import file_size
 from kernel.workspace.go_struct import TEXT, ListOf, MapOf, Mismatch, Optional, read
-from kernel.workspace.intake import context_of
-from kernel.workspace.markdown.context import MarkdownError
-from kernel.workspace.markdown.parser import parse_markdown
-from kernel.workspace.render.page import render_page
 
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
@@ -191,6 +186,13 @@ def _size_and_date(kernel: SiyuanKernel, folder: str) -> tuple[int, str]:
 
 def _readme(kernel: SiyuanKernel, folder: str, manifest: dict[str, Any]) -> str:
     """The README as a plain page."""
+    # The Markdown engine comes in with who reads or writes notes; the list of packages alone does without it.
+    from kernel.siyuan.clean_html import cleaned
+    from kernel.workspace.intake import context_of
+    from kernel.workspace.markdown.context import MarkdownError
+    from kernel.workspace.markdown.parser import parse_markdown
+    from kernel.workspace.render.page import render_page
+
     name = preferred(kernel, manifest["readme"], README).strip() or README
     path = f"{folder}/{name}"
     files = kernel.workspace.files

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from selectolax.lexbor import LexborHTMLParser
-
 from kernel.workspace.markdown.characters import ZERO_WIDTH_SPACE
 from kernel.workspace.markdown.entities import restrict_names
 
@@ -409,6 +407,9 @@ def _shows_text(element: Element, parts: list[str]) -> bool:
 
 def parse_html(markup: str) -> Element:
     """The body of ``markup`` as an element."""
+    # Two megabytes that nobody needs who does not write.
+    from selectolax.lexbor import LexborHTMLParser
+
     body = LexborHTMLParser(restrict_names(markup)).body
     root = Element("body")
     if body is None:

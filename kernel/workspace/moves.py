@@ -42,6 +42,7 @@ from kernel.workspace.notebooks import DATA
 from kernel.workspace.refs import ref_text
 from kernel.workspace.render.content import first_leaf, plain_content
 from kernel.workspace.sections import clear_fold, level_at, level_of, section_of, top_level
+from kernel.workspace.sy import is_hollow
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import Document, NotFound
 
@@ -277,6 +278,8 @@ def _split_off(
         source.add(paragraph)
     source.nodes.pop(tree_id(path), None)
     workspace.save(source)
+    if any(map(is_hollow, source.nodes.values())):
+        workspace.reread(source.id)  # an item that is left empty is not there for the next reader
     properties["updated"] = now
     properties.pop("custom-hidden", None)
     root = Node("NodeDocument", id=tree_id(path), properties=properties, fields={"Spec": "2"})

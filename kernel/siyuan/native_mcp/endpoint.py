@@ -17,7 +17,6 @@ from kernel.siyuan.native_mcp import protocol
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed
 from kernel.siyuan.native_mcp.catalog import native_tools
 from kernel.siyuan.native_mcp.protocol import Message
-from kernel.siyuan.native_mcp.tools import TOOLS
 from kernel.siyuan.plugin_host import PluginHost
 from kernel.siyuan.surface import GET, POST, SurfaceRoute
 from kernel.wire import JSON_UTF8, Answer, Exchange, Response
@@ -68,6 +67,9 @@ class OfficialMCP:
             NoAnswer: there is none.
         """
         plugin_tools = {tool.name: tool for tool in self._plugins.tools()}
+        # The tools bring half of the kernel's interface along: only who calls one of them pays for that.
+        from kernel.siyuan.native_mcp.tools import TOOLS
+
         found = protocol.tool_named([*TOOLS, *plugin_tools], name)
         if found is None:
             return protocol.text_result(f"tool not found: {name}", is_error=True)
