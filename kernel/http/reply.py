@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from email.utils import format_datetime
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
 from kernel.wire import Response
 
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 LAST_CHUNK: Final = b"0\r\n\r\n"
 TEXT: Final = "text/plain; charset=utf-8"
@@ -61,10 +62,16 @@ def header_block(headers: tuple[tuple[str, str], ...]) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
+def http_date(wall_s: int) -> str:
+    """A second (Unix time) as HTTP writes it, whatever the machine's language."""
+    at = datetime.fromtimestamp(wall_s, tz=UTC)
+    return f"{_DAYS[at.weekday()]}, {at.day:02} {_MONTHS[at.month - 1]} {at.year:04} {at:%H:%M:%S} GMT"
+
+
 @lru_cache(maxsize=4)
 def date_line(wall_s: int) -> bytes:
     """The Date header of one second (Unix time)."""
-    return f"Date: {format_datetime(datetime.fromtimestamp(wall_s, tz=UTC), usegmt=True)}\r\n".encode("ascii")
+    return f"Date: {http_date(wall_s)}\r\n".encode("ascii")
 
 
 def whole(response: Response, *, wall_s: int, is_head: bool, closes: bool) -> bytes:

@@ -8,11 +8,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import format_datetime, parsedate_to_datetime
 from typing import Final
 from urllib.parse import quote
 
+from kernel.http import reply
 from kernel.siyuan.limits import RANGES_MAX
 from kernel.siyuan.media_types import type_of
 from kernel.wire import Headers, Response
@@ -125,7 +124,7 @@ def listing(status: int, names: list[str], mtime_s: float) -> Response:
 
 
 def http_date(mtime_s: float) -> str:
-    return format_datetime(datetime.fromtimestamp(int(mtime_s), tz=UTC), usegmt=True)
+    return reply.http_date(int(mtime_s))
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
@@ -157,6 +156,8 @@ def _is_after(mtime_s: float, date: str | None) -> bool:
 def _parsed(date: str | None) -> float | None:
     if date is None:
         return None
+    from email.utils import parsedate_to_datetime  # who asks for a file that has not changed needs it, nobody else
+
     try:
         return parsedate_to_datetime(date).timestamp()
     except ValueError:

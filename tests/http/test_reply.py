@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from email.utils import format_datetime
+
 import pytest
 
 from kernel.http import reply
@@ -75,3 +78,8 @@ def test_chunks_are_framed_and_an_empty_one_is_nothing() -> None:
 def test_the_declared_length_is_found_in_any_case() -> None:
     assert reply.declared_length((("A", "b"), ("content-LENGTH", "7"))) == 7
     assert reply.declared_length((("A", "b"),)) is None
+
+
+@pytest.mark.parametrize("wall_s", [0, 951_782_399, 951_782_400, 1_772_355_600, 1_798_761_599, 253_402_300_799, -1])
+def test_a_date_is_written_as_the_standard_library_writes_it(wall_s: int) -> None:
+    assert reply.http_date(wall_s) == format_datetime(datetime.fromtimestamp(wall_s, tz=UTC), usegmt=True)
