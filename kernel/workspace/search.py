@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import apsw
@@ -61,6 +62,13 @@ class SearchSettings:
     @classmethod
     def of(cls, conf: dict[str, Any]) -> SearchSettings:
         """Read the section; keys that are missing have the kernel's defaults."""
+        try:
+            return _settings_of(tuple(conf.items()))
+        except TypeError:  # a value that no setting has
+            return cls._read(conf)
+
+    @classmethod
+    def _read(cls, conf: dict[str, Any]) -> SearchSettings:
         extra = {"name": True, "alias": True, "memo": True, "ial": False}
         columns = ("content", *[name for name, default in extra.items() if conf.get(name, default)], "tag")
         conf_names = {"htmlBlock": "htmlBlock", "iframeBlock": "iframeBlock"}
@@ -68,6 +76,11 @@ class SearchSettings:
             name for name, (_, is_default) in _KINDS.items() if conf.get(conf_names.get(name, name), is_default)
         )
         return cls(int(conf.get("limit", 64)), bool(conf.get("caseSensitive", False)), columns, kinds)
+
+
+@lru_cache(maxsize=4)
+def _settings_of(items: tuple[tuple[str, Any], ...]) -> SearchSettings:
+    return SearchSettings._read(dict(items))
 
 
 @dataclass(frozen=True, slots=True)
