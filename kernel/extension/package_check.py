@@ -12,7 +12,7 @@ from typing import Any, Final
 from kernel.extension.catalog import version_of
 
 REQUIRED_FILES: Final[Mapping[str, str]] = {"plugin": "index.js", "theme": "theme.css", "widget": "index.html"}
-_RUNTIME_FIELDS: Final = [
+RUNTIME_FIELDS: Final = [
     "enabled",
     "installed",
     "outdated",
@@ -32,14 +32,47 @@ _RUNTIME_FIELDS: Final = [
 ]
 _BACKENDS: Final = frozenset({"windows", "linux", "darwin", "docker", "android", "ios", "harmony", "all"})
 _FRONTENDS: Final = frozenset({"desktop", "desktop-window", "mobile", "browser-desktop", "browser-mobile", "all"})
-_SEMVER: Final = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?")
-_NAME: Final = re.compile(r"[A-Za-z0-9._-]+")
+_SEMVER: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.-]+)?")
+# What a folder can be called; dots alone are none of their own.
+_NAME: Final = re.compile(r"(?!\.+$)[A-Za-z0-9._-]+")
+_VERSION_NUMBERS: Final = 3
+_STEP: Final = r"\s*\??\.\s*"
+
+
+def _mcp_call(name: str) -> re.Pattern[str]:
+    """``siyuan.mcp.NAME(…)`` in the ways in which a member is written."""
+    return re.compile(rf"\bsiyuan{_STEP}mcp(?:{_STEP}{name}|\s*(?:\?\.)?\[\s*['\"`]{name}['\"`]\s*\])\s*(?:\?\.)?\s*\(")
+
+
 _CALLS: Final[Mapping[str, re.Pattern[str]]] = {
-    "onunload": re.compile(r"\bonunload\s*\("),
-    "registerTool": re.compile(r"\bsiyuan\.mcp\.registerTool\s*\("),
-    "unregisterTool": re.compile(r"\bsiyuan\.mcp\.unregisterTool\s*\("),
+    # A method, a property that is a function, an assignment; not a call of somebody's.
+    "onunload": re.compile(r"(?:(?<![.\w])|\bthis\.|\bprototype\.)onunload\s*(?::|=(?!=)|\([^()]*\)\s*\{)"),
+    "registerTool": _mcp_call("registerTool"),
+    "unregisterTool": _mcp_call("unregisterTool"),
 }
-_EXECUTABLE: Final = (".js", ".mjs", ".cjs", ".wasm", ".html", ".htm", ".svg", ".sh", ".bat", ".exe", ".py")
+_EXECUTABLE: Final = (
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".wasm",
+    ".node",
+    ".html",
+    ".htm",
+    ".xhtml",
+    ".svg",
+    ".sh",
+    ".command",
+    ".bat",
+    ".cmd",
+    ".ps1",
+    ".vbs",
+    ".exe",
+    ".dll",
+    ".so",
+    ".dylib",
+    ".jar",
+    ".py",
+)
 _BOUNDARY: Final = (
     "Only the manifest and the files given here were looked at. Valid does not mean installed, trusted, discovered, "
     "loaded, running, registered, reloaded or working."
@@ -82,9 +115,9 @@ def _metadata(manifest: Mapping[str, Any]) -> Iterator[str]:
             yield f"{label} must be a version such as 1.0.0."
     for label in ("displayName", "description"):
         texts = manifest.get(label)
-        if not isinstance(texts, dict) or not isinstance(texts.get("default"), str) or not texts["default"]:
+        if not isinstance(texts, dict) or not isinstance(texts.get("default"), str) or not texts["default"].strip():
             yield f"{label} must be an object with a text under default."
-    for label in _RUNTIME_FIELDS:
+    for label in RUNTIME_FIELDS:
         if label in manifest:
             yield f"{label} is set by the kernel at run time and must not be written by hand."
 
@@ -92,7 +125,8 @@ def _metadata(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _file_names(texts: Mapping[str, str]) -> Iterator[str]:
     for name in texts:
         parts = name.split("/")
-        if name.startswith("/") or "\\" in name or ":" in name or any(part in ("", ".", "..") for part in parts):
+        is_strange = not name.isprintable() or "\\" in name or ":" in name or name.startswith("~")
+        if is_strange or any(part in ("", ".", "..") for part in parts):
             yield f"files may only have relative names, not {name!r}."
 
 
@@ -104,21 +138,31 @@ def _required(kind: str, texts: Mapping[str, str]) -> Iterator[str]:
 
 def _runtime(manifest: Mapping[str, Any], runtime: Mapping[str, Any]) -> Iterator[str]:
     app, least = runtime.get("appVersion"), manifest.get("minAppVersion")
-    if isinstance(app, str) and isinstance(least, str) and version_of(app) < version_of(least):
+    if isinstance(app, str) and isinstance(least, str) and _whole(app) < _whole(least):
         yield f"It needs SiYuan {least}, and the runtime is {app}."
     for label, known, asked in (("backends", _BACKENDS, "backend"), ("frontends", _FRONTENDS, "frontend")):
         listed = manifest.get(label)
         if listed is None:
             continue
-        if not isinstance(listed, list) or not all(isinstance(one, str) and one in known for one in listed):
+        if not isinstance(listed, list) or not all(_is_among(one, known) for one in listed):
             yield f"{label} must be a list of: {', '.join(sorted(known))}."
         elif runtime.get(asked) and "all" not in listed and runtime[asked] not in listed:
             yield f"It does not support {asked} {runtime[asked]}."
     kernels = manifest.get("kernels")
-    if kernels is not None and not (isinstance(kernels, list) and all(isinstance(one, str) for one in kernels)):
-        yield "kernels must be a list of backends."
+    if kernels is not None and not (isinstance(kernels, list) and all(_is_among(one, _BACKENDS) for one in kernels)):
+        yield f"kernels must be a list of: {', '.join(sorted(_BACKENDS))}."
     elif kernels and runtime.get("backend") and "all" not in kernels and runtime["backend"] not in kernels:
         yield f"Its kernel part does not support backend {runtime['backend']}."
+
+
+def _is_among(value: Any, known: frozenset[str]) -> bool:
+    return isinstance(value, str) and value in known
+
+
+def _whole(version: str) -> tuple[int, ...]:
+    """3.7 is 3.7.0."""
+    numbers = version_of(version)
+    return numbers + (0,) * (_VERSION_NUMBERS - len(numbers))
 
 
 def _modes(manifest: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kernel.errors import ToolError
 from kernel.extension.bridge import Bridge
-from kernel.extension.catalog import VERSION_MIN, Discovery, ForeignTool, registered_name, schema_bytes
+from kernel.extension.catalog import OWN_PREFIX, VERSION_MIN, Discovery, ForeignTool, registered_name, schema_bytes
 from kernel.extension.package_check import validate_package as check_package
 from kernel.safety.policy import EXTERNAL
 from kernel.tools.configuration import Configuration
@@ -185,11 +185,13 @@ async def diagnose_plugin_mcp(context: ToolContext, arguments: Arguments) -> Any
     bridge = bridge_of(context.parts)
     if bridge is None:
         raise refusal(_NO_BRIDGE, "unsupported")
+    plugin = arguments["pluginName"]
+    prefix = registered_name(plugin, "")
+    if prefix == OWN_PREFIX:
+        raise refusal("This plugin's own tools are left out of every look at the registry.", "unsupported")
     found = await bridge.refresh(context.host)
     if not found.is_connected:
         raise not_found(f"The registry could not be read: {found.error}", "host_unavailable")
-    plugin = arguments["pluginName"]
-    prefix = registered_name(plugin, "")
     seen = [tool for tool in found.catalog.tools if tool.source == "plugin" and tool.name.startswith(prefix)]
     payload: dict[str, Any] = {
         "pluginName": plugin,
@@ -200,7 +202,7 @@ async def diagnose_plugin_mcp(context: ToolContext, arguments: Arguments) -> Any
     }
     names = {tool.name for tool in seen}
     expected = [
-        name if name.startswith("plugin__") else registered_name(plugin, name)
+        name if name.startswith(prefix) else registered_name(plugin, name)
         for name in arguments.get("expectedToolNames") or []
     ]
     if expected or arguments.get("expectedState"):

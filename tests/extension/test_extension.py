@@ -13,6 +13,7 @@ import trio.testing
 
 from kernel.clock import ManualClock
 from kernel.errors import ToolError
+from kernel.extension import package_check
 from kernel.extension.bridge import Bridge, EndpointLost
 from kernel.extension.catalog import read_catalog, registered_name, schema_bytes, version_of
 from kernel.extension.http_endpoint import HttpEndpoint
@@ -269,8 +270,29 @@ async def test_a_diagnosis_looks_once_and_says_what_it_supports() -> None:
         }
         absent = (await world.call("extension", **arguments, expectedState="absent")).structured or {}
         assert absent["expectation"]["met"] is False
+        foreign = {"expectedToolNames": ["plugin__other__say"], "expectedState": "absent"}
+        told = (await world.call("extension", **arguments, **foreign)).structured or {}
+        assert told["expectation"]["tools"] == [{"name": "plugin__echo__plugin__other__say", "present": False}]
+        looks = endpoint.lists
+        own = await world.call("extension", action="diagnose_plugin_mcp", pluginName="siyuan-plugins-mcp-sisyphus")
+        assert (own.structured or {})["error"]["code"] == "unsupported", "nothing is said of what is not looked at"
+        assert endpoint.lists == looks
         endpoint.losses = 2
         assert (await world.call("extension", **arguments)).is_error
+
+
+async def test_a_diagnosis_tells_only_what_the_registry_says_of_the_plugin() -> None:
+    same_prefix = {**PLUGIN, "name": "plugin__echo__other", "source": "native"}
+    neighbour = {**PLUGIN, "name": "plugin__echo2__say"}
+    async with open_world(version()) as world:
+        bridged(world, FakeEndpoint([PLUGIN, same_prefix, neighbour]))
+        told = (await world.call("extension", action="diagnose_plugin_mcp", pluginName="echo")).structured or {}
+        assert sorted(told) == ["lifecycle", "observedAt", "pluginName", "registered", "tools"]
+        assert told["tools"] == [{"name": "plugin__echo__say", "readOnlyHint": True}]
+        assert "infer a running kernel plugin" in told["lifecycle"]["supports"]
+        assert "a reload" in told["lifecycle"]["doesNotSupport"]
+        none = (await world.call("extension", action="diagnose_plugin_mcp", pluginName="nobody")).structured or {}
+        assert (none["registered"], none["tools"]) == (False, [])
 
 
 # --- packages ---
@@ -307,6 +329,22 @@ def test_a_good_package_is_valid_in_the_static_layer_only() -> None:
     ("changes", "part"),
     [
         ({"name": "bad name"}, "name"),
+        ({"name": ".."}, "name"),
+        ({"name": None}, "name"),
+        ({"version": "\uff11.0.0"}, "version"),
+        ({"displayName": {"default": " "}}, "displayName"),
+        ({"kernels": ["mars"]}, "kernels"),
+        ({"kernels": [[]]}, "kernels"),
+        ({"frontends": "desktop"}, "frontends"),
+        ({"runtime": {"appVersion": "3.\u00b2"}}, "needs SiYuan"),
+        ({"minAppVersion": "3.7.1", "runtime": {"appVersion": "3.7"}}, "needs SiYuan"),
+        ({"files": {"index.js": INDEX, "a\0b": ""}}, "relative"),
+        ({"files": {"index.js": INDEX, "~/x": ""}}, "relative"),
+        ({"files": {"index.js": INDEX, "a//b": ""}}, "relative"),
+        ({"files": {"index.js": INDEX, "": ""}}, "relative"),
+        ({"kind": "theme", "files": {}, "modes": ["light"]}, "theme.css"),
+        ({"kind": "theme", "files": {"theme.css": ""}, "modes": []}, "modes"),
+        ({"kind": "theme", "files": {"theme.css": ""}, "modes": ["light", "grey"]}, "modes"),
         ({"version": "1"}, "version"),
         ({"minAppVersion": None}, "minAppVersion"),
         ({"displayName": "x"}, "displayName"),
@@ -334,6 +372,90 @@ def test_each_fault_of_a_package_is_named(changes: dict[str, Any], part: str) ->
 def test_a_package_for_this_backend_or_for_all_has_no_problem(listed: str) -> None:
     supported = {"backends": [listed], "frontends": ["desktop"], "kernels": [listed]}
     assert problems(runtime={"backend": "darwin", "frontend": "desktop"}, **supported) == []
+
+
+@pytest.mark.parametrize("field", package_check.RUNTIME_FIELDS)
+def test_what_the_kernel_writes_into_a_manifest_is_not_written_by_hand(field: str) -> None:
+    assert problems(**{field: 1}) == [f"{field} is set by the kernel at run time and must not be written by hand."]
+
+
+@pytest.mark.parametrize(
+    "fits",
+    [
+        {"runtime": {"appVersion": "3.7"}},
+        {"runtime": {"appVersion": "3.7.0-alpha1"}},
+        {"runtime": {"appVersion": "3.10.0"}},
+        {"backends": ["all"], "runtime": {"backend": "linux"}},
+        {"frontends": ["desktop"], "runtime": {"frontend": "desktop"}},
+        {"kernels": [], "runtime": {"backend": "linux"}},
+        {"kernels": ["linux"], "runtime": {"backend": "linux"}},
+        {"kernels": ["linux"]},
+        {"files": {"index.js": INDEX, ".hidden": "", "a/b.c": "", "\u63d2\u4ef6.md": ""}},
+    ],
+)
+def test_what_fits_is_no_fault(fits: dict[str, Any]) -> None:
+    assert problems(**fits) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there"),
+    [
+        ("class A { onunload() {} }", True),
+        ("class A { async onunload ( ) {} }", True),
+        ("class A { onunload = () => {} }", True),
+        ("module.exports = { onunload: function () {} }", True),
+        ("this.onunload = stop", True),
+        ("A.prototype.onunload = stop", True),
+        ("plugin.onunload();", False),
+        ("this.onunload();", False),
+        ("if (onunload == 1) {}", False),
+        ("myonunload() {}", False),
+    ],
+)
+def test_onunload_is_found_however_it_is_given(text: str, is_there: bool) -> None:
+    report = validate_package({"type": "plugin", "manifest": MANIFEST, "files": {"index.js": text}}, {})
+    assert report["lifecycle"]["onunload"] == (["index.js"] if is_there else [])
+    assert any("onunload" in one for one in report["warnings"]) is not is_there
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there"),
+    [
+        ("siyuan.mcp.{}('x')", True),
+        ("siyuan . mcp\n  .{} (x)", True),
+        ("siyuan?.mcp?.{}?.('x')", True),
+        ("siyuan.mcp['{}']('x')", True),
+        ("globalThis.siyuan.mcp.{}(x)", True),
+        ("siyuan.mcp.{}", False),
+        ("other.mcp.{}('x')", False),
+        ("siyuan.mcp.{}All('x')", False),
+    ],
+)
+@pytest.mark.parametrize("name", ["registerTool", "unregisterTool"])
+def test_calls_of_the_tool_registry_are_found_however_they_are_written(name: str, text: str, is_there: bool) -> None:
+    files = {"index.js": INDEX, "kernel.js": text.replace("{}", name)}
+    report = validate_package({"type": "plugin", "manifest": {**MANIFEST, "kernels": ["all"]}, "files": files}, {})
+    assert report["lifecycle"][name] == (["kernel.js"] if is_there else [])
+    is_left = name == "registerTool" and is_there
+    assert report["warnings"] == (["Tools are registered and never unregistered."] if is_left else [])
+
+
+def test_everything_that_could_run_is_named_whatever_its_case() -> None:
+    files = {
+        "index.js": INDEX,
+        "A.JS": "",
+        "b.ps1": "",
+        "lib/c.dylib": "",
+        "d.wasm": "",
+        "e.css": "",
+        "f.md": "",
+        "js": "",
+    }
+    report = validate_package({"type": "plugin", "manifest": MANIFEST, "files": files}, {})
+    assert report["executableSurface"] == ["A.JS", "b.ps1", "d.wasm", "index.js", "lib/c.dylib"]
+    for kind in ("theme", "icon", "template", "widget"):
+        told = validate_package({"type": kind, "manifest": MANIFEST, "files": files}, {})
+        assert (told["executableSurface"], "lifecycle" in told) == (report["executableSurface"], False)
 
 
 def test_a_theme_with_modes_and_its_style_is_fine() -> None:
