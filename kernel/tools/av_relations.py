@@ -75,8 +75,6 @@ async def configure_rollup(context: ToolContext, arguments: Arguments) -> Writte
 
 async def set_new_item_templates(context: ToolContext, arguments: Arguments) -> Written:
     templates, default = arguments["templates"], arguments["defaultTemplateID"]
-    if default and default not in {template["id"] for template in templates}:
-        raise refusal("defaultTemplateID must be one of the templates, or empty.", "invalid_arguments")
     operation = {
         "action": "setAttrViewNewItemTemplates",
         "avID": arguments["avID"],
@@ -158,10 +156,18 @@ async def _guard_relation(context: ToolContext, arguments: Arguments) -> None:
         await context.require(there.notebook, Level.WRITE)
 
 
+async def _guard_templates(context: ToolContext, arguments: Arguments) -> None:
+    """The default is one of them: a preflight must not promise what the commit will refuse."""
+    default = arguments["defaultTemplateID"]
+    if default and default not in {template["id"] for template in arguments["templates"]}:
+        raise refusal("defaultTemplateID must be one of the templates, or empty.", "invalid_arguments")
+    await _WRITE(context, arguments)
+
+
 _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "av.set_new_item_templates": Handling(set_new_item_templates, _WRITE),
+    "av.set_new_item_templates": Handling(set_new_item_templates, _guard_templates),
     "av.create_from_template": Handling(create_from_template, _WRITE),
     "av.configure_two_way_relation": Handling(configure_two_way_relation, _guard_relation),
     "av.configure_rollup": Handling(configure_rollup, _guard_relation),

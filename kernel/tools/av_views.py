@@ -120,7 +120,7 @@ async def set_column_order(context: ToolContext, arguments: Arguments) -> Writte
 
 def _columns(view: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A view's columns, whatever its layout calls them."""
-    for layout, fields in (("table", "columns"), ("gallery", "cardFields"), ("kanban", "fields")):
+    for layout, fields in (("table", "columns"), ("gallery", "fields"), ("kanban", "fields")):
         if (inside := view.get(layout)) is not None:
             return list(inside.get(fields) or [])
     return []

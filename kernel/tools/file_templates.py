@@ -74,11 +74,7 @@ def relative_path(path: str) -> str:
 
 
 async def create_template(context: ToolContext, arguments: Arguments) -> Written:
-    relative = relative_path(arguments["path"])
-    there = await context.host.read_file(FOLDER + relative)
-    if there is not None and not arguments.get("overwrite"):
-        raise refusal(f"Template {relative} exists already.", "template_exists", reason="template_exists")
-    return await _store(context, relative, arguments["markdown"])
+    return await _store(context, relative_path(arguments["path"]), arguments["markdown"])
 
 
 def create_confirms(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:
@@ -96,17 +92,11 @@ def _encoded(markdown: str) -> bytes:
 
 
 async def update_template(context: ToolContext, arguments: Arguments) -> Written:
-    relative = relative_path(arguments["path"])
-    await _text(context, relative)
-    return await _store(context, relative, arguments["markdown"])
+    return await _store(context, relative_path(arguments["path"]), arguments["markdown"])
 
 
 async def _store(context: ToolContext, relative: str, markdown: str) -> Written:
-    content = _encoded(markdown)
-    mib_max = context.configuration.options.template_mib_max
-    if len(content) > mib_max * 1024 * 1024:
-        raise refusal(f"Template exceeds {mib_max} MiB.", "too_large")
-    await context.host.write_file(FOLDER + relative, content)
+    await context.host.write_file(FOLDER + relative, _encoded(markdown))
     payload = {"success": True, "path": FOLDER + relative, "relativePath": relative, "totalChars": len(markdown)}
     return Written(payload)
 
@@ -155,15 +145,31 @@ async def _guard_there(context: ToolContext, arguments: Arguments) -> None:
     await _text(context, relative_path(arguments["path"]))
 
 
-async def _guard_path(context: ToolContext, arguments: Arguments) -> None:
-    relative_path(arguments["path"])
+async def _guard_new(context: ToolContext, arguments: Arguments) -> None:
+    """What would be refused when it is written is refused by the preflight already."""
+    relative = relative_path(arguments["path"])
+    there = await context.host.read_file(FOLDER + relative)
+    if there is not None and not arguments.get("overwrite"):
+        raise refusal(f"Template {relative} exists already.", "template_exists", reason="template_exists")
+    _check_size(context, arguments)
+
+
+async def _guard_update(context: ToolContext, arguments: Arguments) -> None:
+    await _guard_there(context, arguments)
+    _check_size(context, arguments)
+
+
+def _check_size(context: ToolContext, arguments: Arguments) -> None:
+    mib_max = context.configuration.options.template_mib_max
+    if len(_encoded(arguments["markdown"])) > mib_max * 1024 * 1024:
+        raise refusal(f"Template exceeds {mib_max} MiB.", "too_large")
 
 
 HANDLERS: Final[dict[str, Handling]] = {
     "file.list_templates": Handling(list_templates),
     "file.read_template": Handling(read_template),
-    "file.create_template": Handling(create_template, _guard_path, confirms=create_confirms),
-    "file.update_template": Handling(update_template, _guard_there),
+    "file.create_template": Handling(create_template, _guard_new, confirms=create_confirms),
+    "file.update_template": Handling(update_template, _guard_update),
     "file.delete_template": Handling(delete_template, _guard_there),
     "file.save_doc_as_template": Handling(save_doc_as_template, on_block(Level.READ, "id")),
     "file.render": Handling(render),

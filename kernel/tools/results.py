@@ -85,8 +85,17 @@ _HIT_TEXTS: Final = ("plainContent", "excerpt", "content")
 FOREIGN_KEY: Final = "_foreign"
 # Under this key a payload carries an MCP image, which becomes a content item of its own.
 IMAGE_KEY: Final = "_image"
-# Actions whose payload is handed over as it is.
-WHOLE: Final = frozenset({"extension", "timeline", "system.conf", "search.query_sql"})
+# Actions whose payload is handed over as it is: the texts of documents are what was asked for, not bookkeeping.
+WHOLE: Final = frozenset(
+    {
+        "extension",
+        "timeline",
+        "system.conf",
+        "search.query_sql",
+        "file.export_markdown_snapshot",
+        "file.extract_doc",
+    }
+)
 
 
 _encode: Final = msgspec.json.Encoder().encode
