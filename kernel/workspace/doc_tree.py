@@ -13,6 +13,7 @@ from kernel.json_text import read_json
 from kernel.workspace.blockmap import DocumentEntry, head_of
 from kernel.workspace.durations import ago, file_size
 from kernel.workspace.events import MAIN
+from kernel.workspace.flashcards.counts import NO_CARDS, CardCounts
 from kernel.workspace.names import SUFFIX, dir_name, is_reserved, tree_id, unescaped_attribute, without_suffix
 from kernel.workspace.notebooks import DATA, SORT_AS_TREE, SORT_CUSTOM, SORT_UNASSIGNED, compare_names, natural_key
 from kernel.workspace.refs import document_ref_counts
@@ -34,6 +35,7 @@ class ListedDocument:
     sub_file_count: int = 0
     ref_count: int = 0
     sort: int = 0
+    cards: CardCounts = NO_CARDS
 
     def attribute(self, name: str) -> str:
         return unescaped_attribute(self.properties.get(name, ""))
@@ -64,9 +66,7 @@ class ListedDocument:
             "hCtime": f"{created:%Y-%m-%d %H:%M:%S}, {ago(created, now)}" if created else "",
             "sort": self.sort,
             "subFileCount": self.sub_file_count,
-            "newFlashcardCount": 0,
-            "dueFlashcardCount": 0,
-            "flashcardCount": 0,
+            **self.cards.to_json(),
         }
         if self.properties.get("custom-sy-title-empty") != "true":
             del shown["titleEmpty"]

@@ -335,6 +335,11 @@ def _by_sql(connection: apsw.Connection, statement: str, page: int, page_size: i
     return Found(rows, blocks, roots)
 
 
+def sql_types(kinds: Iterable[str]) -> frozenset[str]:
+    """The letters of these kinds of blocks, as the index has them."""
+    return frozenset(_KINDS[name][0] for name in kinds if name in _KINDS)
+
+
 # --- pieces of statements -------------------------------------------------------------------------------------
 def _type_condition(query: SearchQuery, settings: SearchSettings) -> str:
     kinds = settings.kinds if query.types is None else query.types

@@ -44,7 +44,7 @@ _STAT_FAILED: Final = Envelope(1, "", None)
 
 
 def get_doc_assets(call: Call) -> Any:
-    """The assets of a block's document, each once."""
+    """The assets of a block's document, each once; null without any."""
     block_id = call.arguments.raw_str("id")
     keeps_query = True
     if call.arguments.get("retainQueryStr") is not None:
@@ -53,7 +53,7 @@ def get_doc_assets(call: Call) -> Any:
         call.kernel.workspace.document(block_id).root,
         lambda database_id: database_assets(call.kernel.workspace, database_id),
     )
-    return found if keeps_query else [path.partition("?")[0] for path in found] or None
+    return (found if keeps_query else [path.partition("?")[0] for path in found]) or None
 
 
 def get_doc_image_assets(call: Call) -> Any:

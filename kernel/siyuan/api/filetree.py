@@ -13,6 +13,7 @@ from kernel.workspace.doc_search import search_documents
 from kernel.workspace.doc_tree import list_documents
 from kernel.workspace.documents import QUERY_FAILED
 from kernel.workspace.files import UnsafePath
+from kernel.workspace.flashcards.counts import CardCounter
 from kernel.workspace.names import SUFFIX, clean_path, tree_id
 from kernel.workspace.notebooks import DATA, SORT_UNASSIGNED
 from kernel.workspace.path_template import TemplateError, render_path_template
@@ -89,13 +90,17 @@ def list_docs_by_path(call: Call) -> Any:
     if ".." in path:
         raise ApiError("path must not contain '..' and must be relative")
     order = int(optional(call, "sort", (int, float), SORT_UNASSIGNED))
-    optional(call, "flashcard", bool, False)
+    counter = CardCounter(workspace) if optional(call, "flashcard", bool, False) else None
     count_max = optional(call, "maxListCount", (int, float), workspace.conf.file_tree["maxListCount"])
     count_max = math.inf if count_max <= 0 else int(count_max)
     shows_hidden = optional(call, "showHidden", bool, False)
     if workspace.notebooks.opened(box) is None:
         raise ApiError(QUERY_FAILED)
     listed = _listed(workspace, box, path, order, shows_hidden)
+    if counter is not None:
+        for one in listed:
+            one.cards = counter.below(one.id)
+        listed = [one for one in listed if one.cards.total]
     shown = listed if len(listed) <= count_max else listed[: int(count_max)]
     if len(listed) > len(shown) and not optional(call, "ignoreMaxListHint", bool, False):
         from kernel.siyuan.api.messages import show_message
@@ -176,9 +181,19 @@ def search_docs(call: Call) -> Any:
     if not all(isinstance(one, str) for one in excluded):
         raise Panic("excludeIDs")
     keyword = call.arguments.raw_str("k")
-    if flashcard:
-        return []
-    return search_documents(workspace, keyword, excluded, list_boxes(workspace))
+    found = search_documents(workspace, keyword, excluded, list_boxes(workspace))
+    return _with_cards(workspace, found) if flashcard else found
+
+
+def _with_cards(workspace: Workspace, found: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Those that hold cards, and how many."""
+    counter = CardCounter(workspace)
+    counted = []
+    for one in found:
+        counts = counter.in_box(one["box"]) if one["path"] == "/" else counter.below(tree_id(one["path"]))
+        if counts.total:
+            counted.append({**one, **counts.to_texts()})
+    return counted
 
 
 def _save_path(call: Call, kind: str) -> Any:

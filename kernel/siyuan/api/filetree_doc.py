@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.api.filetree import optional
+from kernel.siyuan.api.search import settings_of
 from kernel.siyuan.arguments import Panic
 from kernel.siyuan.dispatch import Envelope
 from kernel.workspace.doc_pages import MODE_ONLY, PageRequest, page_of, shown_copy
-from kernel.workspace.highlights import highlight, keywords_of
+from kernel.workspace.highlights import highlight, keywords_of, with_marked_code, words_of
 from kernel.workspace.intake import dom_of_blocks
 from kernel.workspace.limits import SHOWN_BLOCKS_DEFAULT
+from kernel.workspace.patterns import PatternInvalid, compiled
 from kernel.workspace.refs import block_ref_counts
+from kernel.workspace.search import KEYWORD, QUERY_SYNTAX, REGEX, sql_types
 from kernel.workspace.views.binding import name_databases
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
+    from kernel.workspace.workspace import Document
 
 BLOCK_GONE: Final = 3
 
@@ -45,6 +49,27 @@ def _request(call: Call) -> PageRequest:
     return request
 
 
+def _words(call: Call, document: Document, query: str) -> list[str]:
+    """What of a document's text a search has found; a statement finds blocks, but no words."""
+    method = int(optional(call, "queryMethod", (int, float), KEYWORD))
+    if method in (KEYWORD, QUERY_SYNTAX):
+        return keywords_of(document, query, _types(call))
+    if method != REGEX:
+        return []
+    try:
+        return words_of(document, compiled(query).finds, _types(call))
+    except PatternInvalid:
+        return []
+
+
+def _types(call: Call) -> frozenset[str]:
+    """The kinds of blocks whose words are marked: those named, else those of the search settings."""
+    named = call.arguments.get("queryTypes")
+    if named is None:
+        return sql_types(settings_of(call.kernel).kinds)
+    return sql_types(kind for kind, is_chosen in named.items() if is_chosen)
+
+
 def _dynamic_load_blocks(call: Call) -> int:
     return int(call.kernel.workspace.conf.section("editor")["dynamicLoadBlocks"])
 
@@ -63,9 +88,10 @@ def get_doc(call: Call) -> Any:
     page = page_of(document.root, request, _dynamic_load_blocks(call))
     nodes = shown_copy(page.nodes, request.block_id, block_ref_counts(workspace, document.nodes))
     name_databases(workspace, nodes)
-    keywords = keywords_of(document, query)
+    keywords = _words(call, document, query) if query else []
     if keywords and is_highlighted:
         highlight(nodes, keywords, request.block_id, document.id)
+    drawn = dom_of_blocks(nodes, first_index=page.first_index)
     return {
         "id": request.block_id,
         "mode": request.mode,
@@ -73,7 +99,7 @@ def get_doc(call: Call) -> Any:
         "parent2ID": page.parent2_id,
         "rootID": document.id,
         "type": page.type,
-        "content": dom_of_blocks(nodes, first_index=page.first_index),
+        "content": with_marked_code(drawn) if keywords and is_highlighted else drawn,
         "blockCount": page.block_count,
         "eof": page.is_end,
         "scroll": page.scrolls,
@@ -81,7 +107,7 @@ def get_doc(call: Call) -> Any:
         "path": document.path,
         "isSyncing": False,
         "isBacklinkExpand": page.is_backlink_expanded,
-        "keywords": keywords or (None if not query else []),
+        "keywords": keywords or None,
         "reqId": call.arguments.get("reqId"),
     }
 

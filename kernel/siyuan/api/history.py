@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.json_text import read_json
 from kernel.siyuan.arguments import ApiError
 from kernel.workspace.boxes import box_json, open_box
-from kernel.workspace.highlights import highlight, keywords_of
+from kernel.workspace.highlights import highlight, keywords_of, with_marked_code
 from kernel.workspace.history import (
     HistoryQuery,
     Kept,
@@ -84,7 +84,9 @@ def get_doc_history_content(call: Call) -> Any:
         words = keywords_of(document, keyword)
         if words:
             highlight(root.children, words, root.id, root.id)
-    content = dom_of_blocks(root.children, first_index=1).replace(_EDITABLE, 'contenteditable="false"')
+    content = with_marked_code(dom_of_blocks(root.children, first_index=1)).replace(
+        _EDITABLE, 'contenteditable="false"'
+    )
     return {"id": root.id, "rootID": root.id, "content": content, "isLargeDoc": False}
 
 

@@ -23,11 +23,13 @@ from kernel.workspace.boxes import (
 from kernel.workspace.doc_tree import time_of
 from kernel.workspace.documents import Refusal
 from kernel.workspace.durations import ago, file_size
+from kernel.workspace.flashcards.counts import CardCounter
 from kernel.workspace.notebooks import DATA, BoxConfError
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
+    from kernel.workspace.workspace import Workspace
 
 OPENING: Final = "Opening, please wait..."
 
@@ -38,12 +40,17 @@ def ls_notebooks(call: Call) -> Any:
     if flashcard is not None and not isinstance(flashcard, bool):
         raise Panic("flashcard")
     if flashcard:
-        # Notebooks with cards; the flashcard family keeps the deck and fills this in.
-        counts = call.kernel.state.get("riff_boxes")
-        listed = counts() if callable(counts) else None
+        listed = _with_cards(workspace)
     else:
         listed = [box_json(workspace, notebook, counts=True) for notebook in list_boxes(workspace)]
     return {"notebooks": listed or (None if flashcard else []), "boxDocEnabled": workspace.conf.is_box_doc_enabled}
+
+
+def _with_cards(workspace: Workspace) -> list[dict[str, Any]]:
+    """The open notebooks that hold cards, and how many."""
+    counter = CardCounter(workspace)
+    counted = [(one, counter.in_box(one.id)) for one in list_boxes(workspace) if not one.is_closed]
+    return [{**box_json(workspace, one), **counts.to_json()} for one, counts in counted if counts.total]
 
 
 def open_notebook(call: Call) -> Any:

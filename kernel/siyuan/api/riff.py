@@ -11,6 +11,7 @@ from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import read_in_thread
 from kernel.workspace.block_json import block_json, empty_block
 from kernel.workspace.calendar_spans import calendar_span
+from kernel.workspace.flashcards.counts import box_blocks, tree_blocks
 from kernel.workspace.flashcards.decks import (
     BUILT_IN,
     Card,
@@ -128,7 +129,7 @@ async def get_tree_cards(call: Call) -> Any:
     root_id = call.arguments.raw_str("id")
     page, size = _page(call)
     deck = load_deck(call.kernel.workspace, BUILT_IN)
-    blocks = _tree_blocks(call.kernel.workspace, root_id)
+    blocks = tree_blocks(call.kernel.workspace, root_id)
     return await _paged(call, deck.of_blocks(blocks) if deck is not None else [], page, size)
 
 
@@ -136,7 +137,7 @@ async def get_notebook_cards(call: Call) -> Any:
     box = call.arguments.raw_str("id")
     page, size = _page(call)
     deck = load_deck(call.kernel.workspace, BUILT_IN)
-    blocks = _box_blocks(call.kernel.workspace, box)
+    blocks = box_blocks(call.kernel.workspace, box)
     return await _paged(call, deck.of_blocks(blocks) if deck is not None else [], page, size)
 
 
@@ -221,7 +222,7 @@ def get_tree_due(call: Call) -> Any:
     deck = load_deck(workspace, BUILT_IN)
     if deck is None:
         return _due_json(call, BUILT_IN, Due(), is_null=True)
-    blocks = _tree_blocks(workspace, root_id)
+    blocks = tree_blocks(workspace, root_id)
     return _due_json(call, BUILT_IN, _due(call, deck, reviewed, blocks, limits_of(workspace, root_id)))
 
 
@@ -235,7 +236,7 @@ def get_notebook_due(call: Call) -> Any:
     deck = load_deck(workspace, BUILT_IN)
     if deck is None:
         return _due_json(call, BUILT_IN, Due(), is_null=True)
-    return _due_json(call, BUILT_IN, _due(call, deck, reviewed, _box_blocks(workspace, box), limits_of(workspace)))
+    return _due_json(call, BUILT_IN, _due(call, deck, reviewed, box_blocks(workspace, box), limits_of(workspace)))
 
 
 def _due(call: Call, deck: Deck, reviewed: list[str], blocks: frozenset[str], limits: Limits) -> Due:
@@ -314,7 +315,7 @@ def reset_cards(call: Call) -> Any:
     if call.arguments.get("blockIDs") is not None:
         block_ids = call.arguments.raw_str_list("blockIDs")
     if not block_ids:
-        within = {"notebook": _box_blocks, "tree": _tree_blocks}.get(kind)
+        within = {"notebook": box_blocks, "tree": tree_blocks}.get(kind)
         deck = load_deck(workspace, BUILT_IN)
         if deck is None or within is None:
             return
@@ -354,21 +355,6 @@ def set_due_times(call: Call) -> Any:
             raise ApiError(words) from None
         card.memory = replace(card.memory, due=due)
     save_deck(workspace, deck)
-
-
-def _tree_blocks(workspace: Workspace, root_id: str) -> frozenset[str]:
-    """The blocks of a document and of all below it; a notebook's own document stands for all of it."""
-    entry = workspace.blocks.entry_of(root_id)
-    if entry is None:
-        return frozenset()
-    if root_id == entry.box:
-        return _box_blocks(workspace, entry.box)
-    below = workspace.blocks.below(entry.box, entry.path)
-    return frozenset(block_id for document in below for block_id in document.block_ids)
-
-
-def _box_blocks(workspace: Workspace, box: str) -> frozenset[str]:
-    return frozenset(block_id for entry in workspace.blocks.in_box(box) for block_id in entry.block_ids)
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {
