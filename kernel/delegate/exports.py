@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
-from urllib.parse import unquote
 
 from kernel.canonical import DIGEST_PREFIX
 from kernel.delegate.limits import DOWNLOAD_BYTES_MAX
@@ -149,11 +148,10 @@ def _asset(told: Any) -> Download:
         raise NotSaved("the answer names an asset without a path")
     if "error" in told:
         raise NotSaved(f"{path} is missing")
-    target = unquote(path)
-    segments = target.split("/")
-    if _UNSAFE.search(target) or any(part in ("", ".", "..") for part in segments):
+    # The path is a file's own: the kernel has decoded the document's link, once, and a % in it is a letter.
+    if _UNSAFE.search(path) or any(part in ("", ".", "..") for part in path.split("/")):
         raise NotSaved(f"{path} is no name for a file here")
-    return Download(f"/data/{target}", target)
+    return Download(f"/data/{path}", path)
 
 
 def archive_result(told: Mapping[str, Any], place: Path, saved: Saved) -> dict[str, Any]:

@@ -83,13 +83,18 @@ class EventReader:
     """Server-sent events, piece by piece: the JSON messages of every whole event. Keep-alive comments say nothing."""
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._rest = bytearray()
         self._data: list[str] = []
 
     def feed(self, piece: bytes) -> list[Any]:
         """The messages that have become whole; what is no JSON is left out."""
         messages: list[Any] = []
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        # Only the new piece is looked through: one long line comes in hundreds of them.
+        if b"\n" not in piece:
+            self._rest += piece
+            return messages
+        *lines, rest = bytes(self._rest + piece).split(b"\n")
+        self._rest = bytearray(rest)
         for line in lines:
             text = line.rstrip(b"\r").decode("utf-8", "replace")
             if text.startswith("data:"):

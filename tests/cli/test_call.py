@@ -323,13 +323,16 @@ def test_a_document_is_extracted_with_its_assets(kernel: Kernel, tmp_path: Path)
     folder = kernel.workspace / "data" / "assets"
     folder.mkdir(exist_ok=True)
     (folder / "p-20260101000000-abcdefg.png").write_bytes(b"png")
-    kernel.told("fs", "write", "/Box/Pictures", "![p](assets/p-20260101000000-abcdefg.png)", "--yes")
+    (folder / "e%20f.png").write_bytes(b"odd")
+    text = "![p](assets/p-20260101000000-abcdefg.png) ![e](assets/e%2520f.png)"
+    kernel.told("fs", "write", "/Box/Pictures", text, "--yes")
     rows = kernel.told("search", "query-sql", "--stmt", "SELECT id FROM blocks WHERE type='d' AND content='Pictures'")
     document = rows["data"][0]["id"]
     told = kernel.told("file", "extract-doc", document, "--output-dir", str(tmp_path / "out"))
     extracted = Path(told["extractedDir"])
     assert "![p]" in (extracted / "Pictures.md").read_text()
     assert (extracted / "assets" / "p-20260101000000-abcdefg.png").read_bytes() == b"png"
+    assert (extracted / "assets" / "e%20f.png").read_bytes() == b"odd", "a link is decoded once"
     again = kernel.told("file", "extract-doc", document, "--output-dir", str(tmp_path / "out"), code=1)
     assert again["error"]["code"] == "local_export_failed"
 

@@ -161,3 +161,14 @@ def test_a_result_is_a_result_and_html_is_no_json() -> None:
     assert result_of(200, {"id": 1, "result": {"content": []}}, 1) == {"content": []}
     assert read_message(b"<html>") is None
     assert read_message(b"\xff") is None
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 64])
+def test_events_come_out_whole_however_they_are_cut(size: int) -> None:
+    stream = (
+        b': hello\r\n\r\ndata: {"a": 1}\n\ndata: {"b":\ndata:  2}\r\n\r\nevent: x\ndata: no JSON\n\ndata: {"c": 3}\n'
+    )
+    reader = EventReader()
+    found = [one for at in range(0, len(stream), size) for one in reader.feed(stream[at : at + size])]
+    assert found == [{"a": 1}, {"b": 2}]
+    assert reader.feed(b"\n") == [{"c": 3}]
