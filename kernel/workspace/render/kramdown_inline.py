@@ -108,7 +108,11 @@ def _plain(node: Node) -> str:
         aliases = (alias for picture in node.children for alias in picture.children)
         return "".join(alias.data for alias in aliases) or "".join(child.data for child in node.children)
     if node.type in ("NodeSoftBreak", "NodeHardBreak"):
-        return "\n"  # only files of earlier versions hold them
+        # Only files of earlier versions hold them, and cells of databases that wrap.
+        is_in_cell = node.parent is not None and node.parent.type == "NodeTableCell"
+        return "<br/>" if node.type == "NodeHardBreak" and is_in_cell else "\n"
+    if node.type == "NodeLink":  # of a database's cell
+        return "".join(_IMAGE_MARKERS.get(child.type, child.data) for child in node.children)
     return node.data if node.type == "NodeKramdownSpanIAL" else ""
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from kernel.workspace.nodes import LIST_ORDERED, LIST_TASK
 from kernel.workspace.render import inlines
+from kernel.workspace.render.inlines import is_in_cell
 from kernel.workspace.render.tables import html_table, is_merged, markdown_table
 from kernel.workspace.tree import Node
 
@@ -351,6 +352,13 @@ class _Writer:
     def line_break(self, node: Node) -> None:
         self.write("<br />")
 
+    def hard_break(self, node: Node) -> None:
+        """Cells of databases that wrap hold them."""
+        if is_in_cell(node):
+            self.write("<br/>")
+        else:
+            self.newline()
+
     def soft_break(self, node: Node) -> None:
         self.newline()
 
@@ -474,6 +482,7 @@ _VISITORS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeTextMark": _Writer.text_mark,
     "NodeBackslash": _Writer.backslash,
     "NodeBr": _Writer.line_break,
+    "NodeHardBreak": _Writer.hard_break,
     "NodeSoftBreak": _Writer.soft_break,
     "NodeImage": _Writer.image,
     "NodeLinkText": _Writer.link_text,

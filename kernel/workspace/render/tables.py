@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final, Literal
 
 from kernel.workspace.markdown.ial import unescape_value
+from kernel.workspace.nodes import INLINE_TYPES
 from kernel.workspace.render.dom import inline_children
 from kernel.workspace.render.dom_inline import attributes_text
 from kernel.workspace.render.kramdown_inline import md_inline, textmark_inline
@@ -78,7 +79,8 @@ def _md_cell(cell: Node) -> str:
 
 
 def _textmark_cell(cell: Node) -> str:
-    return textmark_inline(inline_children(cell), in_cell=True)
+    # A cell of a database may hold a link that is no mark.
+    return textmark_inline([one for one in cell.children if one.type in (*INLINE_TYPES, "NodeLink")], in_cell=True)
 
 
 def _without_inner(cell: Node) -> Node:
