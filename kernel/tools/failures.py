@@ -1,7 +1,8 @@
-"""How failures become errors of a tool: the host's words translated, the fields every error carries. Does no I/O."""
+"""How failures become errors of a tool: the host's words translated, the fields every error carries."""
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,7 +12,10 @@ from kernel.host.base import HostApiError, HostError, HostHttpError
 from kernel.host.envelope import is_transient
 from kernel.tools.registry.model import Action, Problem
 
+_log: Final = logging.getLogger("kernel.tools")
 LEGACY_SAFETY: Final[Mapping[str, Any]] = {"writeSafetyMode": "legacy", "writeSafetyGuaranteed": False}
+# What a handler stumbles with over an answer of another kind.
+MISREAD: Final = (AttributeError, LookupError, TypeError, ValueError)
 # Errors that are the caller's to correct; soft mode hands them over without isError.
 SOFT_TYPES: Final = frozenset(
     {"validation_error", "invalid_arguments", "not_found", "ambiguous_path", "invalid_path", "action_disabled"}
@@ -65,6 +69,13 @@ def from_host(error: HostError) -> ToolError:
     if isinstance(error, HostHttpError) and error.status < 500 and not is_transient(error.status):
         return ToolError("host_malformed", error.message)
     return ToolError("host_unavailable", error.message)
+
+
+def misread(error: Exception, key: str) -> ToolError:
+    """What a note kernel answered is not of the kind that its place asks for: text where an object should be. Logged
+    with its place, for whoever has to find out which answer that was."""
+    _log.warning("an answer of the note kernel was not understood by %s", key, exc_info=error)
+    return ToolError("host_malformed", f"The note kernel answered something else than expected: {error}")
 
 
 def invalid(action: Action, problems: list[Problem]) -> ToolError:

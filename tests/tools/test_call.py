@@ -420,3 +420,22 @@ async def test_prepare_counts_refusals_and_raises_them() -> None:
             await world.tools.prepare("notebook", {"action": "nope"}, CALLER)
         assert json.loads(world.host.files[EVENTS_FILE])["status"] == "error"
         assert STATS_FILE not in world.host.files
+
+
+@pytest.mark.parametrize("data", ["text", [1], 5, True, [[]], {"x": 1}])
+async def test_a_foreign_hosts_answer_of_another_kind_is_told_as_such(
+    data: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A read meets what it does not know; what our own notes answer so is a fault of ours, and no tool's result."""
+    host = FakeHost({"/api/notebook/lsNotebooks": data})
+    async with open_world(host) as world:
+        world.tools.parts.retries_reads = False
+        result = await world.call("notebook", action="list")
+        if result.is_error:
+            assert (result.structured or {})["error"]["code"] == "host_malformed"
+            assert "was not understood by notebook.list" in caplog.text
+            world.tools.parts.retries_reads = True
+            with pytest.raises((AttributeError, LookupError, TypeError, ValueError)):
+                await world.call("notebook", action="list")
+        else:
+            assert isinstance(data, dict)
