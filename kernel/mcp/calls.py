@@ -50,6 +50,13 @@ class TaskStore(Protocol):
         ...
 
 
+PrepareAtOnce = Callable[[str, dict[str, Any], Caller], Prepared | None]
+
+
+def _never_at_once(_name: str, _arguments: dict[str, Any], _caller: Caller) -> Prepared | None:
+    return None
+
+
 class Call(msgspec.Struct, eq=False):
     """One request on its way, in either era."""
 
@@ -105,6 +112,8 @@ class ToolCalls:
         tasks: TaskStore | None = None,
     ) -> None:
         self._service = service
+        # Only the product has it: see ``kernel.tools.call.Tools.prepare_at_once``.
+        self._prepare_at_once: PrepareAtOnce = getattr(service, "prepare_at_once", _never_at_once)
         self._scheduler = scheduler
         self._confirmations = confirmations
         self._clock = clock
@@ -178,12 +187,9 @@ class ToolCalls:
         elif call.may_become_task:
             call.surface = await self._service.surface_version(call.caller)
         try:
-            if call.session is None:
-                # Nobody can name this request, so nobody can cancel it while it is prepared.
-                prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
-            else:
-                with self._scheduler.preparing(ticket):
-                    prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
+            prepared = self._prepare_at_once(operation.name, operation.arguments, call.caller)
+            if prepared is None:
+                prepared = await self._prepare(call, operation, ticket)
         except Refused as refused:
             self._complete(call, refused.result)
             return None
@@ -204,6 +210,14 @@ class ToolCalls:
             ticket, prepared.lane, self._work(call, prepared), on_answer=self._delivery(call, prepared)
         )
         return ticket
+
+    async def _prepare(self, call: Call, operation: CallTool, ticket: Ticket) -> Prepared:
+        if call.session is None:
+            # Nobody can name this request, so nobody can cancel it while it is prepared.
+            return await self._service.prepare(operation.name, operation.arguments, call.caller)
+        with self._scheduler.preparing(ticket):
+            prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
+        return prepared
 
     async def _perform_here(self, call: Call, prepared: Prepared, lane: Lane, ticket: Ticket) -> None:
         """The lane is free and the work waits for nothing: a task of its own would cost more than all of it."""

@@ -193,6 +193,21 @@ class Tools:
 
     # --- prepare ---
 
+    def prepare_at_once(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared | None:
+        """What ``prepare`` gives, for a call that needs neither to wait nor to be refused; None for any other.
+
+        No coroutine, and for its caller no scope in which a wait could be cancelled: most calls are of this kind.
+        """
+        configuration = None if self._near is None else self.files.known_configuration(self._near.moment())
+        action_name = arguments.get("action")
+        if configuration is None or type(action_name) is not str:
+            return None
+        row = configuration.rows.get((name, action_name))
+        try:
+            return None if row is None else self._prepared(name, checked(configuration, *row, arguments), configuration)
+        except Refused:
+            return None
+
     async def prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
         """Raises Refused: the call ends with its result, nothing was executed."""
         try:
@@ -204,20 +219,16 @@ class Tools:
             raise
 
     async def _prepare(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Prepared:
-        moment = None if self._near is None else self._near.moment()
         try:
-            configuration = self.files.known_configuration(moment) or await self.files.configuration(self.parts.host)
+            configuration = await self.files.configuration(self.parts.host)
         except (ToolError, HostError) as error:
             told = error if isinstance(error, ToolError) else failures.from_host(error)
             raise Refused(self.error_result(told, asked=(name, arguments))) from error
-        action_name = arguments.get("action")
-        if type(action_name) is str and (row := configuration.rows.get((name, action_name))) is not None:
-            return self._prepared(name, checked(configuration, *row, arguments), configuration)
         if (app := apps.find(name)) is not None:
             call = apps.asked(configuration, app, name, arguments, caller)
             return self._prepared(name, call, configuration)
         tool = offered_tool(configuration, name)
-        action_name = named_action(action_name, tool)
+        action_name = named_action(arguments.get("action"), tool)
         if action_name == HELP:
             return Prepared(name, HELP, dict(arguments), None, False, state={"tool": tool})
         return self._prepared(name, asked(configuration, tool, action_name, arguments, self.parts.more), configuration)
