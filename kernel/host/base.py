@@ -20,10 +20,13 @@ class HostError(Exception):
 
 
 class HostApiError(HostError):
-    """The host answered with ``code != 0``: nothing ambiguous, its own words say why."""
+    """The host answered with ``code != 0``, its own words say why. Ambiguous only where a near host knows that its disk
+    failed in the middle."""
 
-    def __init__(self, code: int, message: str, *, path: str = "", data: Any = None) -> None:
-        super().__init__(message, path=path)
+    def __init__(
+        self, code: int, message: str, *, path: str = "", data: Any = None, is_ambiguous: bool = False
+    ) -> None:
+        super().__init__(message, path=path, is_ambiguous=is_ambiguous)
         self.api_code = code
         self.data = data
 

@@ -101,6 +101,8 @@ class EmbeddedHost:
     @staticmethod
     def _data(path: str, answer: ApiAnswer) -> Any:
         if isinstance(answer, Envelope):
+            if answer.is_in_doubt:
+                raise HostApiError(answer.code, answer.msg, path=path, data=answer.data, is_ambiguous=True)
             return unwrap(path, answer.code, answer.msg, answer.data)
         # The embedded kernel answers for certain: a raw answer is its own, never a proxy's.
         return read_envelope(path, answer.status, answer.body, is_write=False)

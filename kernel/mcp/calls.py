@@ -215,6 +215,7 @@ class ToolCalls:
         if call.session is None:
             # Nobody can name this request, so nobody can cancel it while it is prepared.
             return await self._service.prepare(operation.name, operation.arguments, call.caller)
+        prepared: Prepared
         with self._scheduler.preparing(ticket):
             prepared = await self._service.prepare(operation.name, operation.arguments, call.caller)
         return prepared

@@ -29,6 +29,8 @@ class Envelope(msgspec.Struct, frozen=True):
     code: int
     msg: str
     data: Any
+    # A refusal that may have been carried out in part: said to callers in this process, not on the wire.
+    is_in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +132,8 @@ async def run_handler(call: Call, handler: ApiHandler, *, moves_folders: bool = 
 
 
 def storage_failure(error: StorageError) -> Envelope:
-    """The answer when the disk refuses: nothing of the call remains, in memory or on disk."""
-    return Envelope(-1, f"write failed: {error.reason}", {"closeTimeout": 7000})
+    """The answer when the disk refuses: memory shows what the disk holds, which is nothing of the call unless it is partial."""
+    return Envelope(-1, f"write failed: {error.reason}", {"closeTimeout": 7000}, error.is_partial)
 
 
 async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:

@@ -133,7 +133,8 @@ class Durable:
             group.error = error
             self._reload(self._files.batch_failed(batch))
             if self._next is not None:
-                self._next.error = error
+                # Of that nothing has been begun.
+                self._next.error = StorageError(error.reason, path=error.path, code=error.errno)
                 self._next.done.set()
                 self._next = None
             raise

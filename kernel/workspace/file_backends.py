@@ -10,7 +10,16 @@ from collections.abc import Callable
 from typing import Final
 
 from kernel.workspace.contents import whole
-from kernel.workspace.files import TEMPORARY_SUFFIX, Files, FileStat, PendingFile, Stamp, is_below, parent_of
+from kernel.workspace.files import (
+    TEMPORARY_SUFFIX,
+    Files,
+    FileStat,
+    PartlyWritten,
+    PendingFile,
+    Stamp,
+    is_below,
+    parent_of,
+)
 
 # A small record is overwritten in place: one page, one system call.
 IN_PLACE_BYTES_MAX: Final = 4096
@@ -88,17 +97,27 @@ class DiskBackend:
                     self._make_parents(folder, touched)
                     temporaries[path] = self._write_temporary(folder, entry)
                 touched.add(folder)
+            self._put_in_place(entries, temporaries, touched)
+        finally:
+            for temporary in temporaries.values():
+                _unlink_if_there(temporary)
+
+    def _put_in_place(self, entries: dict[str, PendingFile], temporaries: dict[str, str], touched: set[str]) -> None:
+        is_begun = False
+        try:
             for path, entry in entries.items():
                 if entry.content is None:
                     _unlink_if_there(self.absolute(path))
                 else:
                     os.replace(temporaries[path], self.absolute(path))
                     del temporaries[path]
-        finally:
-            for temporary in temporaries.values():
-                _unlink_if_there(temporary)
-        for folder in touched:
-            _sync_folder(folder)
+                is_begun = True
+            for folder in touched:
+                _sync_folder(folder)
+        except OSError as error:
+            if is_begun:
+                raise PartlyWritten(error.errno, error.strerror, error.filename) from error
+            raise
 
     def put_unsynced(self, path: str, content: bytes) -> None:
         """A small file is overwritten in one system call, which a killed process has made wholly or not at all, and

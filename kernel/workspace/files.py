@@ -37,18 +37,27 @@ _WINDOWS_DEVICES: Final = frozenset(
 
 
 class StorageError(Exception):
-    """The disk refused: full, read-only, gone. What was asked for has not happened, or is reloaded from disk."""
+    """The disk refused: full, read-only, gone. What was asked for has not happened, or is reloaded from disk.
 
-    def __init__(self, reason: str, *, path: str = "", code: int = 0) -> None:
+    ``is_partial``: some of it may lie on the disk all the same.
+    """
+
+    def __init__(self, reason: str, *, path: str = "", code: int = 0, is_partial: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.path = path
         self.errno = code
+        self.is_partial = is_partial
 
     @classmethod
-    def of(cls, error: OSError, path: str) -> StorageError:
+    def of(cls, error: OSError, path: str, *, is_partial: bool = False) -> StorageError:
         reason = os.strerror(error.errno).lower() if error.errno else str(error)
-        return cls(f"{path}: {reason}", path=path, code=error.errno or 0)
+        is_partial = is_partial or isinstance(error, PartlyWritten)
+        return cls(f"{path}: {reason}", path=path, code=error.errno or 0, is_partial=is_partial)
+
+
+class PartlyWritten(OSError):
+    """A backend's refusal in the middle of a batch: some files have their new content already."""
 
 
 class UnsafePath(ValueError):
@@ -100,7 +109,8 @@ class Batch:
                 if isinstance(entry.content, Pieces):
                     entry.content.hash()
         except OSError as error:
-            self.error = StorageError.of(error, error.filename or "")
+            # Folders to sync are those in which something was moved or removed before: that has happened.
+            self.error = StorageError.of(error, error.filename or "", is_partial=bool(self.sync_dirs))
             raise self.error from error
         finally:
             self.is_done.set()
@@ -304,7 +314,8 @@ class Files:
         self._wait_for_writer()
         for pending in [pending for pending in self._pending if is_below(pending, path)]:
             del self._pending[pending]
-        self._structural(path, lambda: self._backend.remove(path))
+        # A folder may be gone in part.
+        self._structural(path, lambda: self._backend.remove(path), can_be_partial=True)
 
     def rename(self, source: str, target: str) -> None:
         """Move a file or a folder; the target's parents are made, an existing target file is replaced.
@@ -458,11 +469,13 @@ class Files:
             self._backend.make_dir(parent_of(target))
         self._backend.rename(source, target)
 
-    def _structural(self, path: str, operation: Callable[[], None]) -> None:
+    def _structural(self, path: str, operation: Callable[[], None], *, can_be_partial: bool = False) -> None:
         try:
             operation()
         except OSError as error:
-            raise StorageError.of(error, self.absolute(path)) from error
+            # What was moved just before, and is not synced, belongs to the same call.
+            is_partial = can_be_partial or bool(self._unsynced_dirs)
+            raise StorageError.of(error, self.absolute(path), is_partial=is_partial) from error
         self._unsynced_dirs.add(parent_of(path))
 
 

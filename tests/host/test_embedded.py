@@ -11,7 +11,9 @@ import trio
 from kernel.host.base import HostApiError, HostError, HostHttpError
 from kernel.host.embedded import EmbeddedHost
 from kernel.host.limits import STREAM_CHUNK_BYTES
+from kernel.siyuan.durable import Durable
 from kernel.turns import Turns
+from kernel.workspace.files import StorageError
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
 
@@ -51,6 +53,19 @@ async def test_a_refusal_is_an_error_in_the_kernels_own_words(
     assert caught.value.path == path
     assert words in str(caught.value)
     assert not caught.value.is_ambiguous
+
+
+@pytest.mark.parametrize("is_partial", [False, True])
+async def test_only_a_disk_that_failed_in_the_middle_leaves_a_refused_write_in_doubt(
+    memory: MemoryKernel, host: EmbeddedHost, monkeypatch: pytest.MonkeyPatch, is_partial: bool
+) -> None:
+    async def settle(_durable: Durable) -> None:
+        raise StorageError("f: input/output error", is_partial=is_partial)
+
+    monkeypatch.setattr(Durable, "settle", settle)
+    with pytest.raises(HostApiError, match="write failed: f: input/output error") as caught:
+        await host.call("/api/notebook/createNotebook", {"name": "Box"})
+    assert caught.value.is_ambiguous is is_partial
 
 
 async def test_a_file_is_read_as_it_was_written_and_none_where_there_is_none(host: EmbeddedHost) -> None:

@@ -232,6 +232,48 @@ def test_a_full_disk_is_found_out_before_any_file_has_changed(tmp_path: Path, mo
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a", "b"]
 
 
+def test_a_disk_that_fails_once_names_have_changed_says_that_the_batch_is_partial(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = on_disk(str(tmp_path), wall_ms=lambda: 0)
+    replaced = os.replace
+
+    def refuse(source: str, target: str) -> None:
+        if target.endswith("b"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), target)
+        replaced(source, target)
+
+    monkeypatch.setattr(os, "replace", refuse)
+    for names, is_partial in ((("b", "c"), False), (("a", "b"), True)):
+        for name in names:
+            files.write(name, b"new")
+        batch = files.take_batch()
+        assert batch is not None
+        with pytest.raises(StorageError) as refused:
+            batch.write()
+        assert (refused.value.errno, refused.value.is_partial) == (errno.EIO, is_partial)
+        files.batch_failed(batch)
+        assert (tmp_path / "a").exists() is is_partial
+
+
+def test_a_refusal_after_something_was_moved_is_partial() -> None:
+    backend = MemoryBackend()
+    files = Files(backend, wall_ms=lambda: 0)
+    files.write("f", b"1")
+    files.flush()
+    files.rename("f", "g")
+    backend.refusal = errno.EIO
+    with pytest.raises(StorageError) as refused:
+        files.rename("g", "h")
+    assert refused.value.is_partial
+    files.write("x", b"2")
+    batch = files.take_batch()
+    assert batch is not None
+    with pytest.raises(StorageError) as refused:
+        batch.write()
+    assert refused.value.is_partial
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
 def test_a_private_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     files = on_disk(str(tmp_path), wall_ms=lambda: 0)
