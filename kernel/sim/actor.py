@@ -228,7 +228,7 @@ class Actor:
         arguments = {"id": block, "dataType": "markdown", "data": f"Else qz{mark}qz"}
         try:
             await app.host.call("/api/block/updateBlock", arguments)
-        except HostError:
+        except (HostError, Crashed):  # or the machine died while the call was on its way
             return
 
     async def _dangerous(self, operation: Operation) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import h11
 import trio
 
-from kernel.sim.limits import ANSWER_S_MAX
+from kernel.sim.limits import ANSWER_S_MAX, CLIENT_IDLE_S_MAX
 from kernel.sim.model import BrokenPromise
 from kernel.sim.script import Era
 
@@ -55,6 +55,7 @@ class Connection:
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
         self._protocol = h11.Connection(h11.CLIENT)
+        self._idle_since = trio.current_time()
         self.is_cut = False
 
     def cut(self) -> None:
@@ -65,7 +66,9 @@ class Connection:
 
     @property
     def is_usable(self) -> bool:
-        return not self.is_cut and self._protocol.our_state is h11.IDLE
+        # A server may close what was silent for long, and nobody can tell that from a loss: a client does not try.
+        is_fresh = trio.current_time() - self._idle_since < CLIENT_IDLE_S_MAX
+        return is_fresh and not self.is_cut and self._protocol.our_state is h11.IDLE
 
     async def exchange(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, *, split: int = 0
@@ -90,6 +93,7 @@ class Connection:
             raise Lost from error
         if protocol.our_state is h11.DONE and protocol.their_state is h11.DONE:
             protocol.start_next_cycle()
+            self._idle_since = trio.current_time()
         else:
             self.cut()
         return answer

@@ -22,3 +22,5 @@ STARTS_MAX: Final = 6
 SECTOR_BYTES: Final = 512
 SEEDS_MAX: Final = 10_000_000
 SHRINK_RUNS_MAX: Final = 400
+# A client uses a connection again that was silent for less than this: the server closes it after its own IDLE_S_MAX.
+CLIENT_IDLE_S_MAX: Final = 60.0

@@ -185,12 +185,19 @@ class World:
 
     # --- watching --------------------------------------------------------------------------------------------
     def _make_host(self, kernel: SiyuanKernel) -> WatchedHost:
-        return WatchedHost(kernel, self._host_begins, self._host_ends, self._latency)
+        disk = self.disk
 
-    def _latency(self) -> float:
-        if self.disk.is_dead:
-            raise Crashed
-        return self.chance.random() * self.script.latency_s
+        def begins(path: str, arguments: object) -> HostWrite | None:
+            if disk.is_dead:  # somebody outside of the machine still waited for it
+                raise Crashed
+            return self._host_begins(path, arguments)
+
+        def latency() -> float:
+            if disk.is_dead:
+                raise Crashed
+            return self.chance.random() * self.script.latency_s
+
+        return WatchedHost(kernel, begins, self._host_ends, latency)
 
     def _host_begins(self, path: str, arguments: object) -> HostWrite | None:
         with self._broken():
