@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -58,6 +58,11 @@ class WorkspaceLibrary:
         tree = document.written or document.tree
         tree.hpath = entry.hpath
         return tree
+
+    def pieces(self, tree: Tree) -> Sequence[bytes] | None:
+        document = self._workspace.glance(tree.id) if self._workspace.is_loaded(tree.id) else None
+        is_written = document is not None and document.tree is tree and document.written_children == tree.root.children
+        return document.encoded if document is not None and is_written else None
 
     def is_at_hand(self, root_id: str) -> bool:
         return self._workspace.is_loaded(root_id)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernel.workspace import sy
 from kernel.workspace.index.fingerprints import changed_since
 from kernel.workspace.index.limits import READERS_MAX, STALE_TEXTS_MAX
 from kernel.workspace.index.queries import blocks_by_id, ref_counts
@@ -55,10 +56,14 @@ class Shelf:
         self.children: dict[str, list[str]] = {}
         self.digests: dict[str, bytes] = {}
         self.shelved: set[str] = set()
+        self.has_pieces = False
         self.now = 0.0
 
     def tree(self, root_id: str) -> Tree | None:
         return self.trees.get(root_id)
+
+    def pieces(self, tree: Tree) -> list[bytes] | None:
+        return [sy.encode(child) for child in tree.root.children] if self.has_pieces else None
 
     def is_at_hand(self, root_id: str) -> bool:
         return root_id not in self.shelved

@@ -54,7 +54,7 @@ TABLES: Final[dict[str, str]] = {
         "ignored_type INTEGER NOT NULL DEFAULT 0"
     ),
 }
-_INDEXES: Final = (
+INDEXED: Final = (
     ("blocks", "id"),
     ("blocks", "parent_id"),
     ("blocks", "root_id"),
@@ -80,7 +80,7 @@ def create(connection: apsw.Connection) -> None:
     with connection:
         for table, columns in TABLES.items():
             connection.execute(f"CREATE TABLE {table} ({columns})")
-        for table, column in _INDEXES:
+        for table, column in INDEXED:
             connection.execute(f"CREATE INDEX idx_{table}_{column} ON {table}({column})")
         connection.execute(
             f"CREATE VIRTUAL TABLE blocks_fts USING fts5({_FTS_DECLARATION}, content='blocks', content_rowid='rowid', "

@@ -27,7 +27,7 @@ from kernel.workspace.index.limits import (
     READERS_MAX,
 )
 from kernel.workspace.index.rows import RowBuilder, Rows, Surroundings
-from kernel.workspace.index.schema import FTS_COLUMNS, create, is_current, prepare
+from kernel.workspace.index.schema import FTS_COLUMNS, INDEXED, create, is_current, prepare
 from kernel.workspace.tree import Tree
 
 _BY_ROOT: Final = ("blocks", "spans", "assets", "attributes", "refs", "file_annotation_refs")
@@ -40,6 +40,10 @@ class Library(Protocol):
 
     def tree(self, root_id: str) -> Tree | None:
         """A document as it stands now; None if it is gone or cannot be read."""
+        ...
+
+    def pieces(self, tree: Tree) -> Sequence[bytes] | None:
+        """The bytes of a tree's children as the file holds them, one for each; None where they are not at hand."""
         ...
 
     def is_at_hand(self, root_id: str) -> bool:
@@ -175,7 +179,7 @@ class Index:
             return
         before = self._known.get(root_id)
         place = before.place if before is not None else self._drop_document(root_id)
-        change = changed_since(tree, before)
+        change = changed_since(tree, before, self._library.pieces(tree))
         if place is not None and place != change.indexed.place:
             if before is not None:
                 self._move(root_id, tree)
@@ -251,11 +255,13 @@ class Index:
     def _drop_blocks(self, root_id: str, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
             some = ids[start : start + IDS_PER_STATEMENT_MAX]
-            chosen = f"root_id = ? AND {{}} IN ({_marks(some)})"
-            self._forget_texts(chosen.format("id"), (root_id, *some))
+            # The plus keeps SQLite from walking through all rows of the document to find a few.
+            chosen = f"{{}} IN ({_marks(some)}) AND {{}}root_id = ?"
+            self._forget_texts(chosen.format("id", "+"), (*some, root_id))
             for table in _BY_ROOT:
                 column = "id" if table == "blocks" else "block_id"
-                self.connection.execute(f"DELETE FROM {table} WHERE {chosen.format(column)}", (root_id, *some))
+                plus = "+" if (table, column) in INDEXED else ""
+                self.connection.execute(f"DELETE FROM {table} WHERE {chosen.format(column, plus)}", (*some, root_id))
 
     def _drop_document(self, root_id: str) -> tuple[str, str, str] | None:
         """Take the rows of a document out; the place that they named, None if there are none."""
