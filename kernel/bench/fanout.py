@@ -106,6 +106,7 @@ class Readers:
             while b"\r\n\r\n" not in head:
                 piece = sock.recv(RECEIVE_BYTES)
                 if not piece:
+                    sock.close()
                     raise ConnectionError("a stream was refused")
                 head += piece
             sock.setblocking(False)
