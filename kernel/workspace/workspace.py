@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 TOKEN_LENGTH: Final = 16
 _DATA_FOLDERS: Final = ("assets", "emojis", "plugins", "public", "storage", "templates", "widgets")
-_LAYOUT: Final = ("data", "history", "temp", *(f"data/{name}" for name in _DATA_FOLDERS))
+_LAYOUT: Final = ("data", "temp", *(f"data/{name}" for name in _DATA_FOLDERS))
 
 
 class TreeObserver(Protocol):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
 from kernel.siyuan.api.filetree import checked_id, optional
-from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.dispatch import Envelope
 from kernel.workspace.attributes import block_not_found
 from kernel.workspace.block_info import (
@@ -205,7 +205,8 @@ def _may_search_disk(call: Call) -> bool:
 
 def get_block_breadcrumb(call: Call) -> Any:
     block_id = call.arguments.raw_str("id")
-    optional(call, "excludeTypes", list, [])
+    if not all(isinstance(one, str) for one in optional(call, "excludeTypes", list, [])):
+        raise Panic("excludeTypes")
     found = found_node(call, block_id)
     return breadcrumb(call.kernel.workspace, *found) if found is not None else []
 

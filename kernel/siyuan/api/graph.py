@@ -55,7 +55,7 @@ async def get_local_graph(call: Call) -> Any:
     if answer is None:
         return {**shown, "box": "", "nodes": [], "links": []}
     found, box = answer
-    return {**shown, "box": box, "nodes": found.nodes, "links": found.links}
+    return {**shown, "box": box, "nodes": found.nodes or None, "links": found.links}
 
 
 def reset_graph(call: Call) -> Any:

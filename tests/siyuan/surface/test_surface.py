@@ -195,8 +195,9 @@ async def test_no_plugin_of_others_is_loaded(start: Start) -> None:
     assert "body is empty" in json.loads((await world.get("/api/plugin/rpc")).body)["msg"]
     assert (await world.get("/api/plugin/rpc/a/b")).status == 404
     asked = {
-        "{}": "Field [name] is required",
-        '{"name":5}': "Field [name] should be of type [String]",
+        "{}": "Request body prop [name] does not exist",
+        '{"name":5}': "Request body prop [name] is not a string",
+        '{"name":""}': "Plugin name is required",
         '{"name":"x"}': "Plugin [x] not loaded",
     }
     for body, words in asked.items():

@@ -72,7 +72,8 @@ def render_history(call: Call) -> Any:
         raise Refusal(f'parse created [{created}] failed: strconv.ParseInt: parsing "{created}": invalid syntax')
     moment = around(workspace).moment
     stamp = f"{moment.local(int(created) * 1000):%Y-%m-%d-%H%M%S}"
-    folders = [entry.name for entry in workspace.files.list("history") if entry.name.startswith(stamp)]
+    kept_at = workspace.files.list("history") if workspace.files.is_dir("history") else []
+    folders = [entry.name for entry in kept_at if entry.name.startswith(stamp)]
     if not folders:
         raise ViewError("attribute view not found")
     kept = f"history/{folders[0]}/storage/av/{database_id}.json"
