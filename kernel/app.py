@@ -42,7 +42,8 @@ from kernel.limits import OTHER_FILES_MAX
 from kernel.mcp.endpoint import MCPEndpoint
 from kernel.mcp.principals import principal_of
 from kernel.open_files import raise_file_limit
-from kernel.plugin_routes import PluginParts, plugin_routes
+from kernel.plugin_routes import PluginParts, guarded, plugin_routes
+from kernel.remote_routes import exported_file, remote_resolver
 from kernel.safety.coordinator import WriteCoordinator
 from kernel.safety.folder import storage_folder
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
@@ -171,7 +172,7 @@ async def open_app(
         http_settings = _http_settings(settings, kernel, host)
         if isinstance(http_settings, RemoteHttpSettings):
             await nursery.start(http_settings.run)
-        resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator).resolve
+        resolve: Resolver = _resolver(settings, kernel, http_settings, official, plugin, emulator, host).resolve
         if trace.is_on:
             resolve = traced_resolver(resolve, trace)
         limits = Limits(connections_max=settings.connections_max)
@@ -286,17 +287,26 @@ def _resolver(
     official: OfficialMCP,
     plugin: PluginParts,
     emulator: Emulator,
+    host: Host,
 ) -> Router:
     surface = KernelSurface(kernel, extra=official.routes())
+    otherwise: Resolver = surface.resolve
+
+    def is_enabled() -> bool:
+        return http_settings().serves_endpoint
+
+    if settings.host_url:
+        get_file = guarded(exported_file(host), surface.authorize, is_enabled)
+        otherwise = remote_resolver(settings.host_url, get_file, surface.resolve)
     has_controls = settings.has_emulator_controls or settings.faults is not None
     return Router(
         [
-            *plugin_routes(plugin, surface.authorize, is_enabled=lambda: http_settings().serves_endpoint),
+            *plugin_routes(plugin, surface.authorize, is_enabled=is_enabled),
             *emulator.routes(surface.authorize, has_controls=has_controls),
         ],
         hosts=HostGuard(bound=[settings.host], allowed=settings.allowed_hosts),
         origins=OriginGuard(lambda: http_settings().options.allowed_origins),
-        otherwise=surface.resolve,
+        otherwise=otherwise,
     )
 
 

@@ -78,7 +78,7 @@ def plugin_routes(parts: PluginParts, authorize: Authorize, *, is_enabled: Calla
             yield Route(
                 f"{prefix}/{name}",
                 methods,
-                _guarded(handler, authorize, is_enabled),
+                guarded(handler, authorize, is_enabled),
                 body_bytes_max,
                 streams_body=streams,
                 surface="plugin",
@@ -141,7 +141,9 @@ def _health_handler(parts: PluginParts) -> Handler:
     return handle
 
 
-def _guarded(handler: Handler, authorize: Authorize, is_enabled: Callable[[], bool]) -> Handler:
+def guarded(handler: Handler, authorize: Authorize, is_enabled: Callable[[], bool]) -> Handler:
+    """The handler behind the kernel's credential and the owner's switch."""
+
     def handle(exchange: Exchange) -> Awaitable[Answer]:
         refusal = authorize(exchange.request)
         if refusal is not None:
