@@ -316,7 +316,7 @@ def document_to_heading(workspace: Workspace, source_id: str, target_id: str, af
         return "", ""
     target = workspace.edit(target_id)
     pivot = target.node(target_id)
-    if pivot is None or pivot.parent is None:
+    if pivot is None or pivot.parent is None or target is source:
         raise NotFound("block not found")
     keep_version(workspace, source.id, "update")
     if pivot.type == "NodeListItem":

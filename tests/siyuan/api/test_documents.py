@@ -140,3 +140,11 @@ async def test_publish_access_is_noted_and_forgotten() -> None:
     assert [one["password"] for one in noted["publishAccess"]] == ["p", ""]
     await kernel.call("filetree/setPublishAccess", **open_to_all)
     assert (await kernel.call("filetree/getPublishAccess", ids=[first]))["publishAccess"] == [open_to_all]
+
+
+async def test_a_document_is_no_heading_of_its_own(kernel: MemoryKernel) -> None:
+    document = await kernel.document(await kernel.notebook(), "/Doc", "one")
+    (block,) = await kernel.call("block/getChildBlocks", id=document)
+    refused = await kernel.refusal("filetree/doc2Heading", srcID=document, targetID=block["id"], after=True)
+    assert refused == "block not found"
+    assert [one["id"] for one in await kernel.call("block/getChildBlocks", id=document)] == [block["id"]]
