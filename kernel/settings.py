@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -15,6 +16,8 @@ DEFAULT_PORT: Final = 6806
 DEFAULT_HOST: Final = "127.0.0.1"
 COMMIT_BOUND_S: Final = 30.0
 DRAIN_S: Final = 10.0
+_AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._-]+))(?::(\d{1,5})?)?")
+_PORT_MAX: Final = 65_535
 
 Disconnect = Literal["cancel", "ignore"]
 Permission = Literal["none", "r", "rw", "rwd"]
@@ -57,14 +60,16 @@ class Settings:
     warnings: tuple[str, ...] = field(default_factory=tuple)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.port <= 65_535:
+        if not 0 <= self.port <= _PORT_MAX:
             raise SettingsError(f"--port {self.port} is not a port: use 0 (any free one) to 65535")
         # An empty address binds the loopback one; a literal may come in the brackets that a URL gives it.
         if not is_loopback(self.host.strip("[]") or "localhost") and not self.access_code:
             raise SettingsError(
                 f"--host {self.host} is reachable from other machines: set an access code (SISYPHUS_ACCESS_CODE) first"
             )
-        if self.host_url and urlsplit(self.host_url).scheme not in ("http", "https"):
+        for name in self.allowed_hosts:
+            allowed_host(name)
+        if self.host_url and not _is_http_address(self.host_url):
             raise SettingsError(f"--host-url {self.host_url} is not an address: write http://127.0.0.1:6806")
         if self.working_dir is not None and not self.working_dir.is_dir():
             raise SettingsError(
@@ -96,6 +101,40 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def split_authority(authority: str) -> str | None:
+    """The host of ``host``, ``host:port`` or ``[v6]:port`` in lower case, without brackets; None if it is none."""
+    found = _AUTHORITY.fullmatch(authority)
+    if found is None or int(found[3] or 0) > _PORT_MAX:
+        return None
+    return (found[1] or found[2]).lower().removesuffix(".") or None
+
+
+def allowed_host(text: str) -> str:
+    """The host that an operator lets in: a name, an address (brackets or not), with a port or without.
+
+    Raises:
+        SettingsError: no Host header could ever name it.
+    """
+    host = split_authority(text)
+    if host is None:
+        try:
+            return str(ipaddress.ip_address(text))
+        except ValueError:
+            message = f"--allowed-host {text!r} is no host: write a name or an address, such as notes.example"
+            raise SettingsError(message) from None
+    return host
+
+
+def _is_http_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    # A name may be written in any script; none has a space in it.
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and len(parts.netloc.split()) == 1
 
 
 def parse_duration_s(text: str) -> float:

@@ -8,18 +8,15 @@ client's word and never looked at. The kernel's own surface has the kernel's own
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
 from kernel.http.reply import plain
-from kernel.settings import is_loopback
+from kernel.settings import allowed_host, is_loopback, split_authority
 from kernel.wire import Response
 
-_AUTHORITY: Final = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9A-Za-z._-]+))(?::(\d{1,5})?)?")
-_PORT_MAX: Final = 65535
 _WILDCARDS: Final = frozenset({"0.0.0.0", "::", ""})
 # Request headers a browser client of the plugin surface may send (mcp-requirements 2.11); mcp-param-* comes on top.
 _ALLOWED_HEADERS: Final = (
@@ -34,14 +31,6 @@ _ALLOWED_HEADERS: Final = (
 )
 _PARAMETER_PREFIX: Final = "mcp-param-"
 _PREFLIGHT_S: Final = "600"
-
-
-def split_authority(authority: str) -> str | None:
-    """The host of ``host``, ``host:port`` or ``[v6]:port`` in lower case, without brackets; None if it is none."""
-    found = _AUTHORITY.fullmatch(authority)
-    if found is None or int(found[3] or 0) > _PORT_MAX:
-        return None
-    return (found[1] or found[2]).lower().removesuffix(".") or None
 
 
 def is_loopback_origin(origin: str) -> bool:
@@ -64,7 +53,7 @@ class HostGuard:
     def __init__(self, bound: Iterable[str] = (), allowed: Iterable[str] = ()) -> None:
         bound_hosts = {host.lower() for host in bound}
         self._is_wildcard = not bound_hosts.isdisjoint(_WILDCARDS)
-        self._names = (bound_hosts - _WILDCARDS) | {split_authority(host) or host.lower() for host in allowed}
+        self._names = (bound_hosts - _WILDCARDS) | {allowed_host(host) for host in allowed}
         self._judge = lru_cache(maxsize=256)(self._verdict)
 
     def refusal(self, authority: str | None) -> Response | None:

@@ -58,6 +58,20 @@ def test_without_a_host_only_old_clients_get_this_far() -> None:
     assert HostGuard().refusal(None) is None
 
 
+@pytest.mark.parametrize(
+    ("allowed", "named"),
+    [
+        ("notes.example", "notes.example:6806"),
+        ("Notes.Example:1", "notes.example"),
+        ("fd00::1", "[fd00::1]:6806"),
+        ("[fd00::1]", "[fd00::1]"),
+        ("FD00:0::1", "[fd00::1]"),
+    ],
+)
+def test_an_allowed_host_may_be_written_in_any_way_that_names_it(allowed: str, named: str) -> None:
+    assert HostGuard(allowed=[allowed]).refusal(named) is None
+
+
 def test_the_bound_address_and_the_allowed_names_are_served() -> None:
     guard = HostGuard(["192.168.1.5"], ["notes.test", "Other.Test:8443"])
     served = {
