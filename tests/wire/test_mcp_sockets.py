@@ -78,6 +78,9 @@ async def test_a_modern_client_that_hangs_up_cancels_its_call(ending: str) -> No
         else:
             await stream.send_eof()
         await world.until("cancelled_holding_slots", 1)
+        if ending == "half-close":
+            # It may still read, so it is told what its leaving did; and that is the end of the connection.
+            assert b'"code":"request_cancelled"' in await everything(stream)
         world.tools.release.set()
         await world.until("in_flight", 0)
         await stream.aclose()
@@ -87,6 +90,36 @@ async def test_a_modern_client_that_hangs_up_cancels_its_call(ending: str) -> No
         assert again.json()["result"]["structuredContent"]["tool"] == "echo"
         assert world.tools.performed == [("slow", {}), ("echo", {})]
         assert world.scheduler.statistics().cancelled_holding_slots == 0
+
+
+async def everything(stream: trio.SocketStream) -> bytes:
+    received = b""
+    with trio.fail_after(90):
+        async for piece in stream:
+            received += piece
+    return received
+
+
+async def test_a_call_that_ends_before_anybody_looks_is_answered_to_a_half_closed_client() -> None:
+    """As ``nc -N`` asks: the request and its end in one go."""
+    async with served() as world, await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
+        await stream.send_all(raw("tools/call", ECHO, port=world.port))
+        await stream.send_eof()
+        assert b'"tool":"echo"' in await everything(stream)
+
+
+async def test_a_half_closed_handshake_client_gets_its_answer() -> None:
+    """In its eras a departure is no cancel."""
+    async with served() as world, await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
+        opened = await world.client.post(world.url, headers=dict(old_headers(None)), json=initialize_message())
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": SLOW}).encode()
+        headers = [*old_headers(opened.headers["mcp-session-id"]), ("Content-Length", str(len(body)))]
+        head = "".join(f"{name}: {value}\r\n" for name, value in [("Host", f"127.0.0.1:{world.port}"), *headers])
+        await stream.send_all(f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body)
+        await stream.send_eof()
+        await world.until("in_flight", 1)
+        world.tools.release.set()
+        assert b'"tool":"slow"' in await everything(stream)
 
 
 async def test_a_pipelined_request_is_no_hang_up() -> None:
