@@ -6,7 +6,8 @@ budget is for ordinary reads only; a mutation's call has none, so its read-back 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
@@ -80,6 +81,15 @@ class ScopedHost:
                 self._after(piece)
                 yield piece
         self._ticket.check_cancelled()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is sent inside changes no note (a snapshot to compare with): ``writes_sent`` does not count it."""
+        before = self.writes_sent
+        try:
+            yield
+        finally:
+            self.writes_sent = before
 
     async def aclose(self) -> None:
         """Nothing to close: the host belongs to the application."""

@@ -338,7 +338,15 @@ class Tools:
             host_retries=not parts.retries_reads,
         )
         return ToolContext(
-            host, configuration, permissions, self.files, parts.clock, parts.ids, caller, parts=self._parts_of_handlers
+            host,
+            configuration,
+            permissions,
+            self.files,
+            parts.clock,
+            parts.ids,
+            caller,
+            parts=self._parts_of_handlers,
+            aside=host.aside,
         )
 
     def _shorten(self, digest: str) -> str:

@@ -6,6 +6,7 @@ Handlers call only the host. What one call has looked up once (which notebook a 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -79,6 +80,8 @@ class ToolContext(msgspec.Struct, eq=False):
     # Ids that were drawn for what this write is going to make, and what of it the host has confirmed so far (R83).
     reserved: Mapping[str, str] = {}
     stages: list[str] = []
+    # ``with context.aside():`` what is sent inside changes no note, and is not counted as a write of this call.
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext
 
     async def call(self, path: str, /, **arguments: Any) -> Any:
         """One host call: ``context.call("/api/block/getBlockInfo", id=…)``. Arguments that are None are left out."""

@@ -156,7 +156,8 @@ async def _compared(
 ) -> tuple[dict[str, Any], list[Change], str, str | None]:
     """The node, all blocks of both states, the present snapshot, and the old file's id (None: nothing changed)."""
     row = await _node_of(context, tag)
-    current = await _snapshot(context, _COMPARE_MEMO)
+    with context.aside():
+        current = await _snapshot(context, _COMPARE_MEMO)
     diff = await context.call("/api/repo/diffRepoSnapshots", left=row["id"], right=current) or {}
     old_file = _file_of(diff.get("updatesLeft"), document) or _file_of(diff.get("removesRight"), document)
     new_file = _file_of(diff.get("updatesRight"), document)

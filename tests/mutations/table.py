@@ -343,6 +343,13 @@ BUGS: tuple[Bug, ...] = (
         "",
         DISK_SWEEP,
     ),
+    Bug(
+        "what the disk took in part is told as refused",
+        "kernel/workspace/file_backends.py",
+        "            if is_begun:\n",
+        "            if not touched:\n",
+        DISK_SWEEP,
+    ),
     # --- waiting for the ledger's disk ---
     Bug(
         "a slot that was left is released once more",

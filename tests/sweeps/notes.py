@@ -19,10 +19,20 @@ from kernel.sim.disk import Image, SimulatedDisk
 from kernel.sim.life import inline_threads, open_life
 from kernel.sim.notes import settings, unwatched
 from kernel.tools.configuration import PERMISSIONS_FILE, TOOLS_FILE
+from kernel.tools.statistics import STATS_FILE
 from scheduler.testing import controlled_order
 from tests.tools.test_promises import ACTIONS, example
 
 AV = "20260301100000-databse"
+OTHER_AV = "20260301100000-databsf"
+TEMPLATE = {
+    "id": "20260301100000-templat",
+    "name": "Fresh",
+    "icon": "",
+    "targetType": "detached",
+    "contentTemplatePath": "",
+}
+POINT = "sisyphustimeline_global_first"
 DECK = "20230218211946-2kw8jgx"
 # The smallest picture there is.
 PNG = bytes.fromhex(
@@ -62,6 +72,7 @@ async def _make() -> Base:
     disk = SimulatedDisk(wall_ms=clock.wall_ms)
     async with open_life(disk, clock, SeededIds(5), make_host=unwatched) as app:
         ids = await _write_notes(app)
+        await app.host.write_file(STATS_FILE, json.dumps({"totalCalls": 20, "balance": 20}).encode())
         await app.host.write_file(TOOLS_FILE, json.dumps(SETTINGS).encode())
         await app.host.write_file(PERMISSIONS_FILE, json.dumps({ids["box"]: "rwd", ids["spare"]: "rwd"}).encode())
         calls = _calls(ids)
@@ -103,12 +114,29 @@ async def _write_notes(app: App) -> dict[str, Any]:
     sources = [{"itemID": row, "isDetached": True, "content": "Row"}]
     await call("/api/av/addAttributeViewBlocks", {"avID": AV, "blockID": database, "srcs": sources})
     column = "20260301100000-columna"
-    key = {"avID": AV, "keyID": column, "keyName": "Note", "keyType": "text", "keyIcon": "", "previousKeyID": ""}
-    await call("/api/av/addAttributeViewKey", key)
+    linking, rolling = "20260301100000-columnl", "20260301100000-columnr"
+    for key_id, name, kind in ((rolling, "Sum", "rollup"), (linking, "Link", "relation"), (column, "Note", "text")):
+        key = {"avID": AV, "keyID": key_id, "keyName": name, "keyType": kind, "keyIcon": "", "previousKeyID": ""}
+        await call("/api/av/addAttributeViewKey", key)
+    shown = shown.replace(AV, OTHER_AV)
+    (other_database,) = await children(await document(box, "/Other base", shown))
+    await call("/api/av/renderAttributeView", {"id": OTHER_AV, "blockID": other_database})
+    related = "20260301100000-itembbb"
+    sources = [{"itemID": related, "isDetached": True, "content": "Related"}]
+    await call("/api/av/addAttributeViewBlocks", {"avID": OTHER_AV, "blockID": other_database, "srcs": sources})
+    relation = {"action": "updateAttrViewColRelation", "avID": AV, "keyID": linking, "id": OTHER_AV, "isTwoWay": False}
+    given = {"action": "setAttrViewNewItemTemplates", "avID": AV, "data": {"templates": [TEMPLATE]}}
+    operations = [{**relation, "format": "Link", "name": ""}, given]
+    transactions = [{"doOperations": operations, "undoOperations": []}]
+    await call("/api/transactions", {"transactions": transactions, "reqId": 1, "app": "a", "session": "s"})
+    columns = [row["key"]["id"] for row in (await call("/api/av/getAttributeView", {"id": AV}))["av"]["keyValues"]]
+    other_primary = (await call("/api/av/getAttributeView", {"id": OTHER_AV}))["av"]["keyValues"][0]["key"]["id"]
     await call("/api/riff/addRiffCards", {"deckID": DECK, "blockIDs": [beta]})
     cards = await call("/api/riff/getRiffDueCards", {"deckID": DECK})
     await _snapshot(app)
-    found = {name: value for name, value in locals().items() if isinstance(value, str)}
+    await call("/api/block/updateBlock", {"id": alpha, "dataType": "markdown", "data": "Alpha text again #old#"})
+    found: dict[str, Any] = {name: value for name, value in locals().items() if isinstance(value, str)}
+    found["columns"] = columns
     found["card"] = cards["cards"][0]["cardID"] if cards["cards"] else beta
     return found
 
@@ -119,7 +147,7 @@ async def _snapshot(app: App) -> None:
         await app.host.call("/api/repo/createSnapshot", {"memo": "first"})
         snapshots = await app.host.call("/api/repo/getRepoSnapshots", {"page": 1})
         first = snapshots["snapshots"][0]["id"]
-        await app.host.call("/api/repo/tagSnapshot", {"id": first, "name": "first"})
+        await app.host.call("/api/repo/tagSnapshot", {"id": first, "name": POINT})
     except HostError:  # then the calls about a point in time are refused, which is a way through them too
         return
 
@@ -171,8 +199,8 @@ def _of_paths(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "fs.write": {"path": "/Box/New", "markdown": "New"},
         "fs.replace": {"path": "/Box/Plan", **EDIT},
         "fs.rm": {"path": "/Box/Other"},
-        "fs.mv": {"from": "/Box/Other", "to": "/Box/Plan"},
-        "fs.reorder": {"path": "/Box", "orderedPaths": ["/Box/Other", "/Box/Plan"]},
+        "fs.mv": {"from": "/Box/Other", "to": "/Box/Plan/Other"},
+        "fs.reorder": {"path": "/Box", "orderedPaths": ["/Box/Other", "/Box/Other base", "/Box/Base", "/Box/Plan"]},
         "fs.search": {"path": "/Box"},
     }
 
@@ -189,9 +217,9 @@ def _of_documents(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "document.remove": {"id": ids["other"]},
         "document.move": {"fromIDs": [ids["other"]], "toID": ids["plan"]},
         "document.reorder": {"parentID": ids["plan"], "orderedIDs": [ids["under"]]},
-        "document.set_attr": {"attrs": {"bookmark": "b"}},
+        "document.set_attr": {"attrs": {"icon": "1f600"}},
         "document.list_tree": {"path": "/"},
-        "document.heading_to_doc": {"targetNotebook": ids["box"]},
+        "document.heading_to_doc": {"targetNotebook": ids["box"], "targetPath": "/"},
         "document.doc_to_heading": {"srcID": ids["other"], "targetID": ids["part"]},
     }
 
@@ -221,10 +249,24 @@ def _of_databases(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "av.set_cells": {"rowID": ids["row"], "columnID": ids["column"], "valueType": "text", "text": "x"},
         "av.duplicate_rows": {"sourceRowIDs": [ids["row"]]},
         "av.add_view": {"viewID": "20260301100000-viewnew", "layout": "table", "name": "V"},
-        "av.set_filters": {"filters": [{"column": ids["column"], "operator": "=", "value": "x"}]},
+        "av.set_filters": {
+            "filters": [{"column": ids["column"], "operator": "=", "value": {"type": "text", "text": {"content": "x"}}}]
+        },
         "av.set_sorts": {"sorts": [{"column": ids["column"], "order": "ASC"}]},
         "av.set_group": {"group": {"field": ids["column"], "method": 0, "order": 0, "hideEmpty": True}},
-        "av.set_column_order": {"keyIDs": [ids["column"]]},
+        "av.set_column_order": {"keyIDs": ids["columns"][::-1]},
+        "av.configure_two_way_relation": {
+            "keyID": ids["linking"],
+            "destinationAvID": OTHER_AV,
+            "backRelationKeyID": "20260301100000-columnb",
+        },
+        "av.create_from_template": {"templateID": TEMPLATE["id"]},
+        "av.configure_rollup": {
+            "keyID": ids["rolling"],
+            "relationKeyID": ids["linking"],
+            "destinationKeyID": ids["other_primary"],
+        },
+        "av.set_relation": {"itemID": ids["row"], "keyID": ids["linking"], "relatedItemIDs": [ids["related"]]},
     }
 
 
@@ -253,14 +295,14 @@ def _of_the_rest(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "tag.rename": {"oldLabel": "old", "newLabel": "new"},
         "tag.remove": {"label": "old"},
         "timeline.create_node": {"name": "second"},
-        "timeline.compare_node": {"tag": "first"},
-        "timeline.delete_node": {"tag": "first"},
-        "timeline.rollback_document": {"tag": "first"},
-        "timeline.rollback_block": {"tag": "first", "changeKey": ids["alpha"]},
+        "timeline.compare_node": {"tag": POINT},
+        "timeline.delete_node": {"tag": POINT},
+        "timeline.rollback_document": {"tag": POINT},
+        "timeline.rollback_block": {"tag": POINT, "changeKey": f"modified:{ids['alpha']}:{ids['alpha']}"},
         "flashcard.review_card": {"cardID": ids["card"]},
         "flashcard.create_card": {"blockIDs": [ids["alpha"]]},
         "flashcard.remove_card": {"blockIDs": [ids["beta"]]},
-        "mascot.buy": {"item_id": "fish"},
+        "mascot.buy": {"item_id": "milk"},
         "feedback.submit": {"description": "Well done"},
         "system.notify": {"msg": "Hello"},
     }

@@ -43,6 +43,11 @@ def test_a_crash_at_points_of_one_write(is_power_cut: bool) -> None:
     assert sweep("disk-crash", picks=(0,), stride=13, is_power_cut=is_power_cut) >= 2
 
 
+def test_a_disk_that_refuses_at_points_of_one_creation() -> None:
+    """A document and its folder's order are two files: a disk that takes one of them has not refused the call."""
+    assert sweep("disk-refusal", picks=(6,), stride=3, do="full", times=1) >= 5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 @pytest.mark.parametrize("is_power_cut", [False, True])

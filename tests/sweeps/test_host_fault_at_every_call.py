@@ -19,7 +19,7 @@ from kernel.faults.plan import Rule
 from kernel.sim.life import inline_threads
 from kernel.tools.registry import ACTIONS, Action
 from scheduler.testing import controlled_order
-from tests.sweeps.calls import WRITES, code_of, open_kernel
+from tests.sweeps.calls import REFUSED, WRITES, code_of, open_kernel
 from tests.sweeps.notes import base
 from tests.tools.test_promises import effect
 
@@ -78,7 +78,8 @@ async def sweep(action: Action, fault: str) -> int:
     async with open_kernel() as kernel:
         arguments = await kernel.prepared(action)
         kernel.writes.clear()
-        await kernel.call(action, arguments, "modern")
+        told = await kernel.call(action, arguments, "modern")
+        assert (code_of(told) != "") == (action.key in REFUSED), f"the sweep's own call fails: {told}"
         await kernel.rest()
         clean = list(kernel.writes)
     for nth in range(1, CALLS_MAX):
@@ -107,6 +108,23 @@ def test_a_refused_read_after_an_addition_is_no_refusal_of_the_addition() -> Non
     with inline_threads(), controlled_order(random.Random(1)):
         calls = trio.run(partial(sweep, ACTIONS["av.add_rows"], "refused"), clock=MockClock(autojump_threshold=0))
     assert calls >= CALLS_MIN
+
+
+async def refused_rollback() -> dict[str, Any]:
+    async with open_kernel() as kernel:
+        asked = {**base().calls["timeline.rollback_block"], "changeKey": "modified:gone:gone"}
+        told = await kernel.call(ACTIONS["timeline.rollback_block"], {**asked, "validateOnly": True}, "modern")
+        name = told["preconditionField"]
+        commit = {**asked, "confirm": True, "requestId": told["requestId"], name: told[name]}
+        return await kernel.call(ACTIONS["timeline.rollback_block"], commit, "modern")
+
+
+def test_a_snapshot_to_compare_with_is_no_write_of_the_notes() -> None:
+    """The handler makes one before it can see that there is nothing to take back: refused, and nothing in doubt."""
+    base()
+    with inline_threads(), controlled_order(random.Random(1)):
+        told = trio.run(refused_rollback, clock=MockClock(autojump_threshold=0))
+    assert (code_of(told), told["writeAttempted"], told["transactionState"]) == ("not_found", False, "rejected")
 
 
 @pytest.mark.slow
