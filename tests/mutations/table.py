@@ -166,9 +166,9 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "the ledger does not wait for its disk",
-        STORE,
-        "PRAGMA synchronous=FULL",
-        "PRAGMA synchronous=OFF",
+        "kernel/safety/ledger_file.py",
+        'journal_mode=WAL")\n    connection.execute("PRAGMA synchronous=FULL")',
+        'journal_mode=WAL")\n    connection.execute("PRAGMA synchronous=OFF")',
         DISK_SWEEP,
     ),
     # --- coordinator and commit ---
@@ -339,7 +339,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a rename is answered before its folder is synced",
         "kernel/workspace/file_backends.py",
-        "        for folder in touched:\n            _sync_folder(folder)\n",
+        "            for folder in touched:\n                _sync_folder(folder)\n",
         "",
         DISK_SWEEP,
     ),
