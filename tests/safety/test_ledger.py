@@ -431,12 +431,12 @@ async def test_a_file_too_large_to_be_checked_at_the_start_is_used_unchecked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     damaged_page(tmp_path / "ledger.db")
-    monkeypatch.setattr(ledger_store, "_CHECK_BYTES_MAX", 4096)
+    monkeypatch.setattr(ledger_file, "_CHECK_BYTES_MAX", 4096)
     async with open_ledger(tmp_path) as (_, store, _):
         assert store.run_group([lambda c: c.execute("PRAGMA user_version").fetchone()[0]]) == [
-            ledger_store.SCHEMA_VERSION
+            ledger_file.SCHEMA_VERSION
         ]
-    monkeypatch.setattr(ledger_store, "_CHECK_BYTES_MAX", 64 * 1024 * 1024)
+    monkeypatch.setattr(ledger_file, "_CHECK_BYTES_MAX", 64 * 1024 * 1024)
     async with open_ledger(tmp_path) as (_, store, _):
         with pytest.raises(LedgerUnavailable):
             store.run_group([])
