@@ -17,7 +17,8 @@ import trio
 
 from kernel.clock import SystemClock
 from kernel.errors import ToolError
-from kernel.faults.plan import FaultPlan, read_plan
+from kernel.faults.plan import FaultPlan
+from kernel.faults.reading import read_plan
 from kernel.faults.trigger import Trigger
 from kernel.host.base import HostApiError
 from kernel.host.faulty import FaultyHost
