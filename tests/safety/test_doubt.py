@@ -250,5 +250,5 @@ async def test_a_handler_that_looked_and_did_not_find_its_write_is_a_mismatch_in
             "cause": "pending_verification",
         }
         again = await refusal(world.commit("b", "two", answer))
-        assert (again.code, again.details["ledgerState"]) == ("outcome_unknown", "unknown")
+        assert (again.code, again.details["ledgerState"]) == ("readback_mismatch", "unknown")
         assert world.blocks.counts[UPDATE] == 1

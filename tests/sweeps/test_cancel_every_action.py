@@ -114,7 +114,7 @@ def test_a_cancel_at_every_point_of_one_write() -> None:
 
 
 def test_a_departure_at_every_point_of_one_call() -> None:
-    assert set(run("system.notify", "modern", "woken")) == {"request_cancelled", ""}
+    assert set(run("system.notify", "modern", "blocked")) == {"request_cancelled", ""}
 
 
 @pytest.mark.slow
