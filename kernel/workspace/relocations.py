@@ -35,7 +35,8 @@ def move(edit: Edit, operation: Operation) -> None:
     target_document, target = edit.block(target_id)
     if operation["previousID"]:
         target = _end_of_fold(target)
-    if any(child is target for child in section) or _is_inside(target, node):
+    # The end of a fold may be the block itself: it is where it should be.
+    if target is node or any(child is target for child in section) or _is_inside(target, node):
         return
     emptied = node.parent if _is_only_item(node) else None
     moved = [node, *section]

@@ -334,8 +334,10 @@ def new_field(layout: str, key_id: str, **fields: Any) -> Json:
 
 
 def fields_of(view: Json, layout: str = "") -> list[Json]:
-    """A view's fields in its layout (or in another one it has had); the list itself."""
+    """A view's fields in its layout (or in another one it has had); the list itself. An unknown layout is a table."""
     layout = layout or view["type"]
+    if layout not in FIELDS_OF_LAYOUT:
+        layout = "table"
     held = view[layout]
     name = FIELDS_OF_LAYOUT[layout]
     if held[name] is None:

@@ -203,3 +203,12 @@ async def test_a_rename_tells_the_anchor_escaped() -> None:
     await kernel.call("filetree/renameDocByID", id=document, title='q"<')
     [told] = kernel.told("rename")
     assert (told["title"], told["refText"]) == ('q"<', "q&#34;&lt;")
+
+
+async def test_a_block_that_ends_a_fold_stays_there_when_it_is_put_behind_its_heading() -> None:
+    kernel = MemoryKernel()
+    document = await _document(kernel, "# H\n\none\n\ntwo")
+    heading, _, last = await kernel.children(document)
+    await kernel.call("block/foldBlock", id=heading)
+    await kernel.call("block/moveBlock", id=last, previousID=heading)
+    assert await _shown(kernel, document) == ["# H", "one", "two"]
