@@ -11,7 +11,8 @@ import trio
 
 from kernel.siyuan.file_answers import FileContent
 from kernel.siyuan.limits import INLINE_BYTES_MAX, STREAMED_BYTES_MIN
-from kernel.workspace.files import Files, FileStat, UnsafePath
+from kernel.workspace.backend import FileStat
+from kernel.workspace.files import Files, UnsafePath
 
 if TYPE_CHECKING:
     from collections.abc import Callable

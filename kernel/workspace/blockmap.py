@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from kernel.workspace.backend import Stamp
 from kernel.workspace.block_ids import NO_IDS, Holders, PackedIds
 from kernel.workspace.contents import Pieces
-from kernel.workspace.files import Stamp
 from kernel.workspace.limits import DOCUMENTS_ENTERED_MAX, LEFT_OUT_IDS_MAX
 from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
 

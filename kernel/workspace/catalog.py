@@ -18,7 +18,8 @@ from kernel.workspace.contents import digest_of
 from kernel.workspace.files import SETTLED_AFTER_MS, StorageError
 
 if TYPE_CHECKING:
-    from kernel.workspace.files import Files, Stamp
+    from kernel.workspace.backend import Stamp
+    from kernel.workspace.files import Files
 
 CATALOG_PATH: Final = "temp/sisyphus-catalog"
 # One more for every change of what an entry holds or of how ids are found in a file.

@@ -9,14 +9,12 @@ import stat
 from collections.abc import Callable
 from typing import Final
 
+from kernel.workspace.backend import FileStat, PendingFile, Stamp
 from kernel.workspace.contents import whole
 from kernel.workspace.files import (
     TEMPORARY_SUFFIX,
     Files,
-    FileStat,
     PartlyWritten,
-    PendingFile,
-    Stamp,
     is_below,
     parent_of,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kernel.workspace.files import Backend
+    from kernel.workspace.backend import Backend
 
 ROTATED_SUFFIX: Final = ".1"
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from kernel.siyuan.arguments import Arguments
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
-    from kernel.workspace.files import Files, FileStat
+    from kernel.workspace.backend import FileStat
+    from kernel.workspace.files import Files
 
 _INTERNAL: Final = "Internal Server Error. For details, see the SiYuan kernel log."
 _TEXT_TYPES: Final = {

@@ -20,7 +20,8 @@ from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
     from kernel.siyuan.native_mcp.base import Action
-    from kernel.workspace.files import Files, FileStat
+    from kernel.workspace.backend import FileStat
+    from kernel.workspace.files import Files
 
 LINES_DEFAULT: Final = 200
 CONF: Final = "conf/conf.json"
