@@ -9,7 +9,7 @@ from kernel.workspace.markdown.context import MarkdownError
 from kernel.workspace.markdown.parser import parse_markdown
 from kernel.workspace.render.content import plain_content
 from kernel.workspace.render.counts import block_count, counts
-from kernel.workspace.render.std_markdown import visible_text
+from kernel.workspace.render.inlines import visible_text
 from kernel.workspace.templates.values import Record
 from kernel.workspace.tree import Node
 from kernel.workspace.workspace import CorruptDocument, NotFound

@@ -8,8 +8,7 @@ from typing import Final
 
 from kernel.workspace.nodes import BLOCK_TYPES, MARKER_TYPES
 from kernel.workspace.render.footnotes import section
-from kernel.workspace.render.inlines import is_mark
-from kernel.workspace.render.std_markdown import plain_text
+from kernel.workspace.render.inlines import is_mark, plain_text
 from kernel.workspace.sections import HEADING_FOLD, heading_above, hidden_by_fold, is_folded, level_of, section_of
 from kernel.workspace.tree import Node
 

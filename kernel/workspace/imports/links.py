@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from kernel.workspace.names import base_name, dir_name, joined_path
-from kernel.workspace.render.std_markdown import plain_text
+from kernel.workspace.render.inlines import plain_text
 from kernel.workspace.tree import Node
 
 _WIKI: Final = re.compile(r"\[\[([^\[\]\n]+)\]\]")

@@ -22,8 +22,8 @@ from kernel.workspace.render.content import (
     tags_of,
 )
 from kernel.workspace.render.ial import attribute_list
-from kernel.workspace.render.inlines import is_mark, mark_text, mark_types, text_mark
-from kernel.workspace.render.std_markdown import plain_text, std_markdown
+from kernel.workspace.render.inlines import is_mark, mark_text, mark_types, plain_text, text_mark
+from kernel.workspace.render.std_markdown import std_markdown
 from kernel.workspace.tree import Node, Tree
 
 _INDEXED_ATTRIBUTES: Final = frozenset({"name", "alias", "memo", "bookmark", "fold", "heading-fold", "style"})

@@ -12,7 +12,8 @@ from typing import Final
 
 from kernel.workspace.nodes import CONTAINER_TYPES, MARKER_TYPES
 from kernel.workspace.render import inlines
-from kernel.workspace.render.std_markdown import is_chart_code, visible_text
+from kernel.workspace.render.inlines import visible_text
+from kernel.workspace.render.std_markdown import is_chart_code
 from kernel.workspace.tree import Node
 
 ANCHOR_RUNES_MAX: Final = 96

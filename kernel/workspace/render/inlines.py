@@ -81,6 +81,28 @@ def is_in_cell(node: Node) -> bool:
     return False
 
 
+def visible_text(node: Node) -> str:
+    """The data of a NodeText as it is printed: U+200B goes at the start of its parent and before a textless end."""
+    text = node.data
+    if not text.startswith(ZERO_WIDTH):
+        return text
+    following = node.next
+    if following is None or not plain_text(following):
+        return text.lstrip(ZERO_WIDTH)
+    return text[1:] if node.previous is None else text
+
+
+def plain_text(node: Node) -> str:
+    """The text of an inline: texts, marks and alternative texts, nothing else."""
+    parts: list[str] = []
+    for below in node.walk():
+        if below.type in ("NodeText", "NodeLinkText", "NodeFootnotesRef"):
+            parts.append(below.data)
+        elif below.type == "NodeTextMark":
+            parts.append(mark_text(below))
+    return "".join(parts)
+
+
 def text_mark(node: Node, *, encodes_blanks: bool, following: Node | None) -> str:
     """One text mark with its markers and the blanks or U+200B that keep it apart from its neighbour.
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from kernel.workspace.nodes import LIST_ORDERED, LIST_TASK
 from kernel.workspace.render import inlines
-from kernel.workspace.render.inlines import is_in_cell
+from kernel.workspace.render.inlines import is_in_cell, visible_text
 from kernel.workspace.render.tables import html_table, is_merged, markdown_table
 from kernel.workspace.tree import Node
 
@@ -396,28 +396,6 @@ class _Writer:
 
     def nothing(self, node: Node) -> None:
         """Markers that the layout writes itself."""
-
-
-def visible_text(node: Node) -> str:
-    """The data of a NodeText as it is printed: U+200B goes at the start of its parent and before a textless end."""
-    text = node.data
-    if not text.startswith(inlines.ZERO_WIDTH):
-        return text
-    following = node.next
-    if following is None or not plain_text(following):
-        return text.lstrip(inlines.ZERO_WIDTH)
-    return text[1:] if node.previous is None else text
-
-
-def plain_text(node: Node) -> str:
-    """The text of an inline: texts, marks and alternative texts, nothing else."""
-    parts: list[str] = []
-    for below in node.walk():
-        if below.type in ("NodeText", "NodeLinkText", "NodeFootnotesRef"):
-            parts.append(below.data)
-        elif below.type == "NodeTextMark":
-            parts.append(inlines.mark_text(below))
-    return "".join(parts)
 
 
 def image_tag(node: Node) -> str:
