@@ -7,9 +7,8 @@ and a write without strict mode run behind the commit boundary, a strict write g
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import trio
@@ -106,27 +105,14 @@ class Tools:
 
     def _declaration(self, configuration: Configuration, tool: Tool, actions: tuple[Action, ...]) -> dict[str, Any]:
         if tool.name == EXTENSION:
-            return self._declared(configuration, tool, actions, extension.exposed_tools(configuration, self.parts.more))
+            exposed = extension.exposed_tools(configuration, self.parts.more)
+            foreign = tuple(extension.dynamic_action(one) for one in exposed)
+            return schema.declaration(tool, actions, foreign, is_strict=configuration.is_strict)
         known = configuration.declarations.get(tool.name)
         if known is None:
-            known = configuration.declarations[tool.name] = self._declared(configuration, tool, actions)
+            known = schema.declaration(tool, actions, is_strict=configuration.is_strict)
+            configuration.declarations[tool.name] = known
         return known
-
-    @staticmethod
-    def _declared(
-        configuration: Configuration, tool: Tool, actions: tuple[Action, ...], foreign: Sequence[Any] = ()
-    ) -> dict[str, Any]:
-        is_strict = configuration.is_strict
-        names = tuple(one.name for one in foreign)
-        shown = (*actions, *(extension.dynamic_action(one) for one in foreign))
-        return {
-            "name": tool.name,
-            "title": tool.title,
-            "description": schema.description(tool, shown, is_strict=is_strict),
-            "inputSchema": schema.input_schema(tool, actions, is_strict=is_strict, more_actions=names),
-            "outputSchema": schema.OUTPUT_SCHEMA,
-            "annotations": schema.tool_annotations(tool, shown),
-        }
 
     async def surface_version(self, caller: Caller) -> str:
         """Changes when the tool list, the switches or the permissions change."""
@@ -167,8 +153,8 @@ class Tools:
 
     async def instructions(self, caller: Caller) -> str:
         configuration = await self._listed_configuration()
-        written_ms = _milliseconds(configuration.memory_updated_at)
-        return resources.instructions(configuration, self.parts.clock.wall_ms(), written_ms, MEMORY_STALE_AFTER_MS)
+        now_ms, written_ms = self.parts.clock.wall_ms(), configuration.memory_updated_ms
+        return resources.instructions(configuration, now_ms, written_ms, MEMORY_STALE_AFTER_MS)
 
     async def list_resources(self, caller: Caller) -> list[dict[str, Any]]:
         return resources.listed(await self._listed_configuration())
@@ -507,11 +493,3 @@ def _request_id(value: Any) -> str | None:
 
 def _text_or_none(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _milliseconds(stamp: str | None) -> int | None:
-    """Unix milliseconds of an ISO stamp; None where there is none that can be read."""
-    try:
-        return int(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
-    except ValueError:
-        return None

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -138,6 +139,15 @@ class Configuration:
     def memory_updated_at(self) -> str | None:
         """When the memory was last written (ISO 8601), or None."""
         return _text(self.raw.get("agentSiyuanMemoryUpdatedAt")) or None
+
+    @property
+    def memory_updated_ms(self) -> int | None:
+        """The same in Unix milliseconds; None where there is none that can be read."""
+        stamp = self.memory_updated_at
+        try:
+            return int(datetime.fromisoformat(stamp).timestamp() * 1000) if stamp else None
+        except ValueError:
+            return None
 
     def _section(self, name: str) -> Mapping[str, Any]:
         return _mapping(self.raw.get(name))

@@ -159,3 +159,19 @@ def _usage(name: str, actions: tuple[Action, ...]) -> str:
     if optional:
         parts.append("Optional in: " + ", ".join(optional))
     return "[" + "; ".join(parts) + "]"
+
+
+def declaration(
+    tool: Tool, actions: tuple[Action, ...], foreign: tuple[Action, ...] = (), *, is_strict: bool
+) -> dict[str, Any]:
+    """A tool as ``tools/list`` shows it. ``foreign``: actions that others bring, which have no fields of ours."""
+    shown = (*actions, *foreign)
+    names = tuple(one.name for one in foreign)
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": description(tool, shown, is_strict=is_strict),
+        "inputSchema": input_schema(tool, actions, is_strict=is_strict, more_actions=names),
+        "outputSchema": OUTPUT_SCHEMA,
+        "annotations": tool_annotations(tool, shown),
+    }
