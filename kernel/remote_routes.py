@@ -28,7 +28,7 @@ def remote_resolver(host_url: str, get_file: Handler, surface: Resolver) -> Reso
     """Everything but the plugin's routes. ``get_file``: already behind the credential."""
     files = Route(GET_FILE, frozenset({"POST"}), get_file, CONTROL_BODY_BYTES_MAX)
     words = f"The notes are at {host_url}: this address serves the plugin's endpoint only."
-    elsewhere = json_response(404, json.dumps({"code": -1, "msg": words, "data": None}).encode())
+    elsewhere = _refusal(404, -1, words)
 
     def resolve(head: Head) -> Route | Answer:
         if head.path in _OWN:

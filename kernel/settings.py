@@ -69,7 +69,7 @@ class Settings:
             )
         for name in self.allowed_hosts:
             allowed_host(name)
-        if self.host_url and not _is_http_address(self.host_url):
+        if self.host_url and not is_http_address(self.host_url):
             raise SettingsError(f"--host-url {self.host_url} is not an address: write http://127.0.0.1:6806")
         if self.working_dir is not None and not self.working_dir.is_dir():
             raise SettingsError(
@@ -127,7 +127,8 @@ def allowed_host(text: str) -> str:
     return host
 
 
-def _is_http_address(url: str) -> bool:
+def is_http_address(url: str) -> bool:
+    """Whether a real SiYuan could be found there."""
     try:
         parts = urlsplit(url)
         _ = parts.port

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
-from urllib.parse import urlsplit
 
 import click
 
 from kernel.safety.folder import storage_folder
+from kernel.settings import is_http_address
 
 if TYPE_CHECKING:
     from kernel.delegate.discovery import Discovery
@@ -48,7 +48,7 @@ class Place:
             raise click.UsageError(f"--url and {'--host-url' if host_url else '--workspace'} name two different places")
         if state_dir is not None and not host_url:
             raise click.UsageError("--state-dir belongs to --host-url")
-        if host_url and urlsplit(host_url).scheme not in ("http", "https"):
+        if host_url and not is_http_address(host_url):
             raise click.UsageError(f"--host-url {host_url} is not an address: write http://127.0.0.1:6806")
         if not url and workspace is None:
             url = "" if host_url else os.environ.get(URL_VARIABLE, "")
