@@ -197,7 +197,7 @@ async def search_ref_block(call: Call) -> Any:
     if arguments.get("id") is None:
         return {"reqId": request_id}
     try:
-        is_database = [arguments.get(name) is not None and arguments.raw_bool(name) for name in _REF_SWITCHES][1]
+        switches = {name: arguments.get(name) is not None and arguments.raw_bool(name) for name in _REF_SWITCHES}
         block_id, root_id = arguments.raw_str("id"), arguments.raw_str("rootID")
         keyword, before = arguments.raw_str("k"), int(arguments.raw_number("beforeLen"))
     except Panic:
@@ -223,7 +223,7 @@ async def search_ref_block(call: Call) -> Any:
     without_own_title(blocks)
     return {
         "blocks": blocks,
-        "newDoc": is_database or _is_new_document(workspace, block_id, keyword),
+        "newDoc": switches["isDatabase"] or _is_new_document(workspace, block_id, keyword),
         "k": escaped(keyword),
         "reqId": request_id,
     }
