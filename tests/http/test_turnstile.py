@@ -89,11 +89,14 @@ async def test_who_gives_up_while_waiting_takes_nobodys_turn() -> None:
 
 async def test_the_door_sleeps_while_nobody_comes_and_wakes_for_the_next() -> None:
     turnstile = Turnstile(lambda: True)
+    entered = 0
     async with trio.open_nursery() as nursery:
         nursery.start_soon(turnstile.run)
         for _ in range(2):
             await wait_all_tasks_blocked()  # returns only if the keeper does not turn for ever
             for _ in range(ENTRIES_PER_TURN_MAX + 1):
                 await turnstile.enter()
+                entered += 1
         await wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
+    assert (entered, len(turnstile)) == (2 * (ENTRIES_PER_TURN_MAX + 1), 0)
