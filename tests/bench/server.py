@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ def server(handle: Handle) -> Iterator[int]:
             while data := _received(sock):
                 answer = handle(data, next(counter))
                 if answer is None:
+                    _end(sock)
                     return
                 try:
                     sock.sendall(answer)
@@ -42,6 +44,14 @@ def server(handle: Handle) -> Iterator[int]:
     finally:
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+
+
+def _end(sock: socket.socket) -> None:
+    """Close in order: with a piece of the request unread, the close would be a reset."""
+    with contextlib.suppress(OSError):
+        sock.shutdown(socket.SHUT_WR)
+    while _received(sock):
+        pass
 
 
 def _received(sock: socket.socket) -> bytes:
