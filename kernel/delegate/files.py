@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -137,8 +138,10 @@ async def _fetched(coordinator: Coordinator, download: Download, target: Path, a
 
 
 def _remove(target: Path) -> None:
-    # Inline, so that no cancel can come between a broken transfer and the end of its file.
-    target.unlink(missing_ok=True)
+    # Inline, so that no cancel can come between a broken transfer and the end of its file. A disk that refuses this too
+    # must not hide why the transfer broke.
+    with suppress(OSError):
+        target.unlink(missing_ok=True)
 
 
 def _opened(target: Path) -> BinaryIO:

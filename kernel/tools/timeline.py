@@ -22,7 +22,7 @@ from kernel.tools.timeline_recent import compare_recent
 PREFIX: Final = "sisyphustimeline"
 ATTRIBUTE: Final = "custom-sisyphus-timeline"
 _TAG: Final = re.compile(rf"{PREFIX}_(global|\d{{14}}-[0-9a-z]{{7}})_(.*)", re.DOTALL)
-_COMPARE_MEMO: Final = "compare"
+COMPARE_MEMO: Final = "compare"
 
 
 async def list_nodes(context: ToolContext, arguments: Arguments) -> Any:
@@ -157,7 +157,7 @@ async def _compared(
     """The node, all blocks of both states, the present snapshot, and the old file's id (None: nothing changed)."""
     row = await _node_of(context, tag)
     with context.aside():
-        current = await _snapshot(context, _COMPARE_MEMO)
+        current = await _snapshot(context, COMPARE_MEMO)
     diff = await context.call("/api/repo/diffRepoSnapshots", left=row["id"], right=current) or {}
     old_file = _file_of(diff.get("updatesLeft"), document) or _file_of(diff.get("removesRight"), document)
     new_file = _file_of(diff.get("updatesRight"), document)

@@ -7,6 +7,7 @@ import itertools
 import os
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from kernel.workspace.backend import FileStat, PendingFile, Stamp
@@ -98,7 +99,7 @@ class DiskBackend:
             self._put_in_place(entries, temporaries, touched)
         finally:
             for temporary in temporaries.values():
-                _unlink_if_there(temporary)
+                _discard(temporary)
 
     def _put_in_place(self, entries: dict[str, PendingFile], temporaries: dict[str, str], touched: set[str]) -> None:
         is_begun = False
@@ -129,7 +130,7 @@ class DiskBackend:
         try:
             os.replace(temporary, absolute)
         except OSError:
-            _unlink_if_there(temporary)
+            _discard(temporary)
             raise
 
     def _overwrite(self, absolute: str, content: bytes) -> bool:
@@ -190,7 +191,7 @@ class DiskBackend:
                 os.fsync(descriptor)
         except OSError as error:
             os.close(descriptor)
-            _unlink_if_there(temporary)
+            _discard(temporary)
             error.filename = error.filename or temporary
             raise
         os.close(descriptor)
@@ -301,6 +302,12 @@ def _unlink_if_there(path: str) -> None:
         os.unlink(path)
     except FileNotFoundError:
         pass
+
+
+def _discard(temporary: str) -> None:
+    """A disk that refuses this too must not hide why the temporary was left; the next start sweeps it away."""
+    with suppress(OSError):
+        os.unlink(temporary)
 
 
 def _sync_folder(path: str) -> None:

@@ -127,7 +127,7 @@ BUGS: tuple[Bug, ...] = (
         LEDGER,
         "        del self._issued[row.request_id]\n        begun",
         "        begun",
-        "tests/safety/test_interleavings.py",
+        "tests/safety/test_ledger.py",
     ),
     Bug(
         "an expired id can still be claimed",

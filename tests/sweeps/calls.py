@@ -18,6 +18,7 @@ from kernel.sim.disk import SimulatedDisk
 from kernel.sim.life import WatchedHost, open_life
 from kernel.siyuan.kernel import SiyuanKernel
 from kernel.tools.registry import ACTIONS, Action
+from kernel.tools.timeline import COMPARE_MEMO
 from kernel.wire import Headers, Request
 from tests.mcp.world import (
     Exchange,
@@ -37,6 +38,8 @@ ERAS: tuple[Era, ...] = ("modern", "handshake")
 REQUEST = 7
 # Host calls that change nothing of the notes: what windows are told.
 _TOLD = ("/api/ui/", "/api/notification/")
+# A snapshot to compare the present state with is no write of the notes either; one that was asked for has its own memo.
+_SNAPSHOT = "/api/repo/createSnapshot"
 
 
 @dataclass
@@ -118,8 +121,9 @@ async def open_kernel(seed: int = 1) -> AsyncIterator[Kernel]:
     disk = SimulatedDisk(base().image, wall_ms=clock.wall_ms)
     kernels: list[Kernel] = []
 
-    def begins(path: str, _arguments: object) -> str | None:
-        return None if path.startswith(_TOLD) else path
+    def begins(path: str, arguments: object) -> str | None:
+        is_comparison = path == _SNAPSHOT and arguments == {"memo": COMPARE_MEMO}
+        return None if path.startswith(_TOLD) or is_comparison else path
 
     def ends(path: str, is_done: bool) -> None:
         if is_done:
