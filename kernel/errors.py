@@ -128,7 +128,13 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
         "Narrow the query or use a smaller page: one read may make 128 host calls and take 8 MiB.",
     ),
     ("read_deadline_exceeded", "budget_exceeded", False, "Narrow the query or raise kernelOptions.readTimeoutMs."),
-    ("access_changed", "permission_denied", False, "Permissions or tools changed since: call the tool again."),
+    (
+        "access_changed",
+        "permission_denied",
+        False,
+        "Permissions or tools changed since. A read: call it again. A strict write: repeat the call with its own requestId,"
+        " which tells what became of it and never writes twice. Anything else: look at its target first.",
+    ),
     (
         "result_too_large",
         "too_large",
@@ -250,11 +256,17 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
 )
 
 
+_NEW_ID: Final = "This requestId is used up: preflight again for another."
+
+
 class ToolError(Exception):
     """A tool-level failure: a result with ``isError``, never a JSON-RPC error.
 
     ``details`` are further keys of the ``error`` object (camelCase, as on the wire); ``outer`` are keys beside it.
+    ``has_used_up_id``: the refusal is kept under the call's requestId, so the same call can only hear it again.
     """
+
+    has_used_up_id = False
 
     def __init__(self, code: str, message: str, *, outer: dict[str, Any] | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -272,13 +284,14 @@ class ToolError(Exception):
     def error_object(self) -> dict[str, Any]:
         """The ``error`` object: type, code, message, what to do next, whether a retry is safe, and the details."""
         kind = self.kind
+        is_spent = kind.safe_to_retry and self.has_used_up_id
         return {
             "type": kind.type,
             "code": kind.code,
             "message": self.message,
             **self.details,
-            "nextStep": kind.next_step,
-            "safeToRetry": kind.safe_to_retry,
+            "nextStep": f"{kind.next_step} {_NEW_ID}" if is_spent else kind.next_step,
+            "safeToRetry": kind.safe_to_retry and not is_spent,
         }
 
     def payload(self) -> dict[str, Any]:

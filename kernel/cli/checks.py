@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -91,24 +91,26 @@ def _disk(workspace: Path) -> Iterator[Finding]:
 
 def _lock(workspace: Path) -> Iterator[Finding]:
     lock = workspace / STORAGE / COORDINATOR_LOCK
-    kernel_lock = workspace / WORKSPACE_LOCK
+    if not is_held(lock) and is_held(workspace / WORKSPACE_LOCK):
+        words = "another SiYuan kernel holds the workspace, and no coordinator of ours runs on it"
+        yield Finding("coordinator", Verdict.WARN, words, "speak to that kernel with --url, or stop it")
+    else:
+        yield coordinator_finding(lock, _on(workspace))
+
+
+def coordinator_finding(lock: Path, serve_options: str) -> Finding:
+    """Who holds the lock, and whether it answers."""
     if not is_held(lock):
-        if is_held(kernel_lock):
-            words = "another SiYuan kernel holds the workspace, and no coordinator of ours runs on it"
-            yield Finding("coordinator", Verdict.WARN, words, "speak to that kernel with --url, or stop it")
-        else:
-            advice = f"start one: sisyphus-kernel serve{_on(workspace)}"
-            yield Finding("coordinator", Verdict.WARN, "no kernel runs on it", advice)
-        return
+        advice = f"start one: sisyphus-kernel serve{serve_options}"
+        return Finding("coordinator", Verdict.WARN, "no kernel runs on it", advice)
     owner = read_owner(lock)
     if owner is None or not owner.url:
         words = "a kernel holds it and does not say where it answers"
-        yield Finding("coordinator", Verdict.FAIL, words, "wait until it has started, or start it again")
+        return Finding("coordinator", Verdict.FAIL, words, "wait until it has started, or start it again")
     elif not _answers(owner.url):
         words = f"process {owner.pid} holds it, and nobody answers at {owner.url}"
-        yield Finding("coordinator", Verdict.FAIL, words, f"look at process {owner.pid}; end it if it hangs")
-    else:
-        yield Finding("coordinator", Verdict.OK, f"process {owner.pid} at {owner.url}")
+        return Finding("coordinator", Verdict.FAIL, words, f"look at process {owner.pid}; end it if it hangs")
+    return Finding("coordinator", Verdict.OK, f"process {owner.pid} at {owner.url}")
 
 
 def _answers(url: str) -> bool:
@@ -162,26 +164,29 @@ def _secrets(workspace: Path) -> Iterator[Finding]:
 
 
 def _ledger(workspace: Path) -> Iterator[Finding]:
-    folder = workspace / STORAGE
+    yield ledger_finding(workspace / STORAGE)
+
+
+def ledger_finding(folder: Path) -> Finding:
+    """What the ledger in that folder says of itself."""
     if not (folder / ledger_reading.LEDGER_FILE).exists():
-        yield Finding("ledger", Verdict.OK, "none yet: nothing was written through here")
-        return
+        return Finding("ledger", Verdict.OK, "none yet: nothing was written through here")
     try:
         summary = ledger_reading.summary(folder)
     except LedgerUnavailable as error:
-        yield Finding("ledger", Verdict.FAIL, str(error), "every safe write is refused until it can be read: repair it")
-        return
+        return Finding(
+            "ledger", Verdict.FAIL, str(error), "every safe write is refused until it can be read: repair it"
+        )
     counts = summary["counts"]
     in_doubt = counts.get("unknown", 0)
     words = ", ".join(f"{count} {state}" for state, count in counts.items()) or "empty"
     if summary["damage"] or not summary["isKnown"]:
         reason = "; ".join(summary["damage"]) or f"schema {summary['schema']} is of a newer release"
-        yield Finding("ledger", Verdict.FAIL, reason, "restore it from a backup, or use the release that wrote it")
-    elif in_doubt:
+        return Finding("ledger", Verdict.FAIL, reason, "restore it from a backup, or use the release that wrote it")
+    if in_doubt:
         advice = "sisyphus-kernel ledger list --state unknown shows them: look at their targets"
-        yield Finding("ledger", Verdict.WARN, words, advice)
-    else:
-        yield Finding("ledger", Verdict.OK, words)
+        return Finding("ledger", Verdict.WARN, words, advice)
+    return Finding("ledger", Verdict.OK, words)
 
 
 def _index(workspace: Path) -> Iterator[Finding]:
@@ -205,40 +210,44 @@ def _index(workspace: Path) -> Iterator[Finding]:
 
 def _settings(workspace: Path) -> Iterator[Finding]:
     folder = workspace / STORAGE
+    yield settings_finding(str(folder), _bytes(folder / "mcpToolsConfig"), _bytes(folder / "mcpHttpSettings"))
+
+
+def settings_finding(folder: str, tools_config: bytes | None, http_settings: bytes | None) -> Finding:
+    """What the two settings files switch on. ``folder`` names their place in the advice."""
     try:
-        configuration = read_configuration(_bytes(folder / "mcpToolsConfig"), _bytes(folder / "mcpHttpSettings"))
+        configuration = read_configuration(tools_config, http_settings)
     except ConfigurationUnreadable as error:
-        yield Finding(
-            "settings", Verdict.FAIL, str(error), f"repair {folder / 'mcpToolsConfig'}: every call is refused"
-        )
-        return
-    http = _parsed(folder / "mcpHttpSettings")
-    if http is None:
+        return Finding("settings", Verdict.FAIL, str(error), f"repair {folder}/mcpToolsConfig: every call is refused")
+    if _parsed(http_settings) is None:
         words = "mcpHttpSettings is not a JSON object: its defaults are used"
-        yield Finding("settings", Verdict.WARN, words, f"repair {folder / 'mcpHttpSettings'}")
-    elif not configuration.serves_endpoint:
-        yield Finding("settings", Verdict.FAIL, "kernelEndpointEnabled is false", "set it to true in mcpHttpSettings")
-    elif not configuration.is_strict:
+        return Finding("settings", Verdict.WARN, words, f"repair {folder}/mcpHttpSettings")
+    if not configuration.serves_endpoint:
+        return Finding("settings", Verdict.FAIL, "kernelEndpointEnabled is false", "set it to true in mcpHttpSettings")
+    if not configuration.is_strict:
         words = "strict safe writes are off: nothing is checked, replayed or read back"
-        yield Finding("settings", Verdict.WARN, words, "set writeSafety.strictMode to true in mcpToolsConfig")
-    else:
-        tools = configuration.enabled_tools()
-        actions = sum(len(configuration.enabled_actions(tool)) for tool in tools)
-        yield Finding("settings", Verdict.OK, f"strict safe writes, {actions} actions of {len(tools)} tools are on")
+        return Finding("settings", Verdict.WARN, words, "set writeSafety.strictMode to true in mcpToolsConfig")
+    tools = configuration.enabled_tools()
+    actions = sum(len(configuration.enabled_actions(tool)) for tool in tools)
+    return Finding("settings", Verdict.OK, f"strict safe writes, {actions} actions of {len(tools)} tools are on")
 
 
 def _permissions(workspace: Path) -> Iterator[Finding]:
     path = workspace / STORAGE / "notebookPermissions"
-    try:
-        permissions = read_permissions(_bytes(path), Level.WRITE)
-    except PermissionsUnreadable as error:
-        yield Finding("permissions", Verdict.FAIL, str(error), f"repair {path}: every call is refused until then")
-        return
     data = workspace / "data"
     names = [entry.name for entry in data.iterdir() if (entry / ".siyuan").is_dir()] if data.is_dir() else []
-    levels = [spelled(permissions.of(name)) for name in names]
+    yield permissions_finding(str(path), _bytes(path), names)
+
+
+def permissions_finding(path: str, content: bytes | None, notebooks: Sequence[str]) -> Finding:
+    """How many notebooks may be read, written, deleted from. ``path`` names the file in the advice."""
+    try:
+        permissions = read_permissions(content, Level.WRITE)
+    except PermissionsUnreadable as error:
+        return Finding("permissions", Verdict.FAIL, str(error), f"repair {path}: every call is refused until then")
+    levels = [spelled(permissions.of(name)) for name in notebooks]
     words = ", ".join(f"{levels.count(level)} {level}" for level in ("none", "r", "rw", "rwd") if level in levels)
-    yield Finding("permissions", Verdict.OK, f"{len(names)} notebooks" + (f": {words}" if words else ""))
+    return Finding("permissions", Verdict.OK, f"{len(notebooks)} notebooks" + (f": {words}" if words else ""))
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -248,9 +257,9 @@ def _bytes(path: Path) -> bytes | None:
         return None
 
 
-def _parsed(path: Path) -> dict[str, Any] | None:
+def _parsed(content: bytes | None) -> dict[str, Any] | None:
     try:
-        parsed = read_json(_bytes(path) or b"{}")
+        parsed = read_json(content or b"{}")
     except ValueError:
         return None
     return parsed if isinstance(parsed, dict) else None

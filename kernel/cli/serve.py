@@ -10,13 +10,12 @@ from typing import Any, Final
 
 import click
 
-from kernel.cli.place import default_workspace
+from kernel.cli.place import HOST_TOKEN_VARIABLE, default_workspace
 from kernel.ids import SystemIds
 from kernel.limits import CONNECTIONS_MAX
 from kernel.settings import COMMIT_BOUND_S, DEFAULT_HOST, DEFAULT_PORT, Settings, SettingsError, parse_duration_s
 
 ACCESS_CODE_VARIABLE: Final = "SISYPHUS_ACCESS_CODE"
-HOST_TOKEN_VARIABLE: Final = "SISYPHUS_HOST_TOKEN"
 _TRUE_FALSE: Final = click.Choice(["true", "false"])
 
 

@@ -150,6 +150,7 @@ class Commit:
             self._give_lease_back()
             await self._settle_quietly(WriteEvent.REFUSED, error_code=refusal.code, extra=_coarse_type(refusal))
             refusal.outer = {**refusal.outer, **rejected()}
+            refusal.has_used_up_id = True
             return refusal
         if isinstance(error, ToolError) and error.code == _NOT_SHOWN:
             return await self._not_shown(error)

@@ -204,7 +204,7 @@ class WriteCoordinator:
             return replay_answer(row.receipt(), self.pool)
         if row.state is WriteState.FAILED_BEFORE_EXECUTE:
             code = row.error_code or "write_safety_failed"
-            raise ToolError(
+            refusal = ToolError(
                 code,
                 "This requestId was refused before anything was executed.",
                 outer=rejected(),
@@ -213,6 +213,8 @@ class WriteCoordinator:
                 ledgerState=row.state.value,
                 replayed=True,
             )
+            refusal.has_used_up_id = True
+            raise refusal
         # What an AV creation had reserved and confirmed: where to look for it.
         known = {name: row.extra[name] for name in ("reserved", "stages") if name in row.extra}
         if row.error_code == MISMATCH:

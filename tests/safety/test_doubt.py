@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,22 @@ async def test_a_handler_that_looked_and_did_not_find_its_write_is_a_mismatch_in
         again = await refusal(world.commit("b", "two", answer))
         assert (again.code, again.details["ledgerState"]) == ("readback_mismatch", "unknown")
         assert world.blocks.counts[UPDATE] == 1
+
+
+async def test_a_refusal_that_is_kept_under_its_id_is_no_call_to_repeat(tmp_path: Path) -> None:
+    """The host went away before anything was sent: nothing is in doubt, and this id can only hear the same again."""
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, _ = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+
+        async def write() -> Outcome:
+            raise HostUnavailable("gone", path=READ)
+
+        told = []
+        for _ in range(2):
+            error = await refusal(world.coordinator.commit(replace(intent, writes_sent=lambda: 0), DirectGate(), write))
+            told.append(error.error_object())
+            assert (error.code, error.outer["writeAttempted"]) == ("host_unavailable", False)
+        assert [one["safeToRetry"] for one in told] == [False, False]
+        assert all(one["nextStep"].endswith("preflight again for another.") for one in told)
+        assert world.blocks.counts.get(UPDATE, 0) == 0
