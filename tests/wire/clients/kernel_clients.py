@@ -37,6 +37,9 @@ INDEXING_S = 3
 ID = re.compile(r"\b\d{14}-[0-9a-z]{7}\b")
 # What no two runs have in common: times, sizes of a machine, durations, addresses, drawn names, hashes over ids.
 PASSING = (
+    # A daily note's folders are named after the day.
+    (re.compile(r"/daily/\d{4}/\d\d/\d\d"), "/daily/YEAR/MONTH/DAY"),
+    (re.compile(r'"title": "\d{2,4}"'), '"title": "PART OF A DAY"'),
     (re.compile(r"\b20\d\d-\d\d-\d\d-\d{6}-"), "DATE-"),
     (re.compile(r"\b20\d{12,15}\b"), "TIME"),
     (re.compile(r"\b20\d\d-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"), "DATE"),
