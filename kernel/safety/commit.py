@@ -167,7 +167,8 @@ class Commit:
         return ToolError(MISMATCH, error.message, outer={**error.outer, **in_doubt()}, **{**facts, **told})
 
     async def _is_without_effect(self, error: Exception) -> bool:
-        """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent."""
+        """Whether it is certain that the host was not changed: nothing was sent, or it refused the only thing sent and
+        the target is as before. A host's word alone shows nothing: some fail after the effect, and say so too."""
         if self._is_abandoned:
             return False
         sent = None if self._intent.writes_sent is None else self._intent.writes_sent() - self._sent_before
@@ -177,8 +178,8 @@ class Commit:
             return True
         if not _is_host_refusal(error) or (sent is not None and sent > 1):
             return False
-        if self._intent.precondition in (Precondition.NONE, Precondition.SOURCE):
-            return sent == 1
+        if not self._intent.is_shown_by_state:
+            return False
         seen = await self._look(Outcome({}))
         return not seen.cause and seen.digest == self._previous
 
@@ -198,7 +199,7 @@ class Commit:
 
     async def _judge(self, outcome: Outcome) -> tuple[Verdict, str | None]:
         seen = await self._look(outcome)
-        return judge(outcome, self._previous, seen, self._intent.precondition), seen.digest
+        return judge(outcome, self._previous, seen, is_shown_by_state=self._intent.is_shown_by_state), seen.digest
 
     async def _look(self, outcome: Outcome) -> ReadBack:
         intent = self._intent

@@ -50,15 +50,12 @@ class Outcome:
 
     ``changed``: True/False if it says so, None if it does not know. ``replay``: extra small receipt kept for replay
     (AV creation only). ``expectation``: called on the read-back observation; False means readback_mismatch.
-    ``creates``: something new was made beside the target, which itself may look as before (a duplicate); then
-    ``expectation`` and the intent's ``confirm`` alone tell whether it is there.
     """
 
     payload: dict[str, Any]
     changed: bool | None = None
     replay: Mapping[str, Any] | None = None
     expectation: Callable[[Observation], bool] | None = None
-    creates: bool = False
 
 
 @dataclass(slots=True)
@@ -84,6 +81,14 @@ class Intent:
     stages: list[str] = field(default_factory=list)
     # How many host writes the call has sent so far (its scoped host counts them); None where nobody counts.
     writes_sent: Callable[[], int] | None = None
+    # Something new is made beside the target, which itself looks as before (a duplicate).
+    creates: bool = False
+
+    @property
+    def is_shown_by_state(self) -> bool:
+        """Whether the probed state shows what the write does. Otherwise ``Outcome.expectation`` and ``confirm`` alone
+        tell that it was done, and nothing can tell that it was not: what would be looked for has no known name."""
+        return not self.creates and self.precondition not in (Precondition.NONE, Precondition.SOURCE)
 
 
 class CommitGate(Protocol):

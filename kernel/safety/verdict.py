@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kernel.safety.intent import Outcome, Precondition
+from kernel.safety.intent import Outcome
 from kernel.safety.write import WriteEvent
 
 TransactionState = Literal["committed", "no_change", "unknown"]
@@ -43,17 +43,15 @@ COMMITTED: Final = Verdict(WriteEvent.VERIFIED, "committed", is_final=True)
 NO_CHANGE: Final = Verdict(WriteEvent.VERIFIED, "no_change", is_final=True)
 
 
-def judge(outcome: Outcome, previous: str | None, seen: ReadBack, precondition: Precondition) -> Verdict:
+def judge(outcome: Outcome, previous: str | None, seen: ReadBack, *, is_shown_by_state: bool) -> Verdict:
     """The verdict on a write that the handler reported as done. ``previous``: the digest before it, None if none."""
     if seen.cause:
         return _mismatched(seen.cause)
     if not seen.is_as_asked:
         return _mismatched("the target does not show what was asked for")
-    # Where there is no state to compare (an addition, an uploaded source, the original of a copy), ``is_as_asked`` judges.
-    if (previous is None or precondition is Precondition.SOURCE) and outcome.changed is False:
-        return NO_CHANGE
-    if previous is None or precondition is Precondition.SOURCE or outcome.creates:
-        return COMMITTED
+    if not is_shown_by_state:
+        # An addition, an uploaded source, the original of a copy: ``is_as_asked`` alone judges.
+        return NO_CHANGE if outcome.changed is False else COMMITTED
     if seen.digest != previous:
         return _mismatched("the target changed although nothing was written") if outcome.changed is False else COMMITTED
     if outcome.changed:

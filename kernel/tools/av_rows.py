@@ -338,7 +338,7 @@ async def duplicate(context: ToolContext, arguments: Arguments) -> Written:
         "insertedAfter": anchor,
         "semantics": semantics,
     }
-    return Written(payload, changed=True, creates=True)
+    return Written(payload, changed=True)
 
 
 def duplicate_confirms(context: ToolContext, arguments: Arguments) -> Any:
@@ -361,5 +361,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "av.set_column_options": Handling(set_column_options, _WRITE),
     "av.duplicate_rows": Handling(duplicate_rows, _guard_rows, confirms=rows_confirm),
     "av.rename": Handling(rename, _WRITE),
-    "av.duplicate": Handling(duplicate, both(_WRITE, on_block(Level.WRITE, "previousID")), confirms=duplicate_confirms),
+    "av.duplicate": Handling(
+        duplicate, both(_WRITE, on_block(Level.WRITE, "previousID")), confirms=duplicate_confirms, creates=True
+    ),
 }

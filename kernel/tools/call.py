@@ -391,7 +391,7 @@ class Tools:
         async def write() -> Outcome:
             nonlocal written
             written = _as_written(await handling.run(context, call.arguments))
-            return Outcome(written.payload, written.changed, written.replay, written.expectation, written.creates)
+            return Outcome(written.payload, written.changed, written.replay, written.expectation)
 
         payload = await coordinator.commit(intent, self.parts.boundary(ticket), write)
         return await self._refreshed(context, Written(payload, written.refresh))
@@ -418,6 +418,7 @@ class Tools:
             credential=_text_or_none(submitted.get(field_name) or submitted.get("expectedHash")),
             confirm=handling.confirms(context, call.arguments) if handling.confirms is not None else None,
             writes_sent=(lambda: scoped.writes_sent) if isinstance(scoped, ScopedHost) else None,
+            creates=handling.creates,
         )
 
     async def _refreshed(self, context: ToolContext, written: Written) -> dict[str, Any]:

@@ -58,7 +58,6 @@ class Written:
     changed: bool | None = None
     replay: Mapping[str, Any] | None = None
     expectation: Callable[[Observation], bool] | None = None
-    creates: bool = False
 
 
 class ToolContext(msgspec.Struct, eq=False):
@@ -201,6 +200,8 @@ class Handling:
     probe: Callable[[ToolContext, Arguments], Awaitable[Observation]] | None = None
     # For additions and copies: whether what the outcome says was made is there.
     confirms: Callable[[ToolContext, Arguments], Callable[[Outcome], Awaitable[bool]]] | None = None
+    # It makes something beside its target, which itself looks as before: a copy.
+    creates: bool = False
     # What its arguments alone refuse: before a confirmation, a lane, a preflight, the ledger. Raises ToolError.
     admits: Callable[[Arguments], None] | None = None
     # Draws the ids of what a creation makes, to be recorded before it is sent.

@@ -170,7 +170,7 @@ async def create_daily_note(context: ToolContext, arguments: Arguments) -> Writt
 async def duplicate(context: ToolContext, arguments: Arguments) -> Written:
     block_id = arguments["id"]
     data = dict(await context.call("/api/filetree/duplicateDoc", id=block_id) or {})
-    return Written({"success": True, "sourceID": block_id, **data}, (FILETREE,), changed=True, creates=True)
+    return Written({"success": True, "sourceID": block_id, **data}, (FILETREE,), changed=True)
 
 
 async def heading_to_doc(context: ToolContext, arguments: Arguments) -> Written:
@@ -272,7 +272,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "document.reorder": Handling(reorder, _guard_reorder),
     "document.set_attr": Handling(set_attr, _WRITE),
     "document.create_daily_note": Handling(create_daily_note, _IN_NOTEBOOK, confirms=create_confirms),
-    "document.duplicate": Handling(duplicate, _WRITE, confirms=create_confirms),
+    "document.duplicate": Handling(duplicate, _WRITE, confirms=create_confirms, creates=True),
     "document.heading_to_doc": Handling(
         heading_to_doc, both(on_block(Level.WRITE, "headingID"), on_notebook(Level.WRITE, "targetNotebook"))
     ),

@@ -6,11 +6,9 @@ import itertools
 
 import pytest
 
-from kernel.safety.intent import Outcome, Precondition
+from kernel.safety.intent import Outcome
 from kernel.safety.verdict import COMMITTED, NO_CHANGE, ReadBack, judge
 from kernel.safety.write import WriteEvent
-
-STATE = Precondition.STATE
 
 
 @pytest.mark.parametrize(
@@ -27,7 +25,7 @@ STATE = Precondition.STATE
 def test_what_the_host_reports_against_what_is_seen(
     changed: bool | None, after: str, expected: str, is_final: bool
 ) -> None:
-    verdict = judge(Outcome({}, changed), "same", ReadBack(after), STATE)
+    verdict = judge(Outcome({}, changed), "same", ReadBack(after), is_shown_by_state=True)
     assert verdict.transaction_state == expected
     assert verdict.is_final is is_final
     assert (verdict.event is WriteEvent.VERIFIED) == (expected != "unknown")
@@ -39,28 +37,22 @@ def test_a_look_that_failed_or_lacks_what_was_asked_is_a_mismatch_whatever_else(
 ) -> None:
     outcome = Outcome({}, changed)
     for seen in (ReadBack(cause="gone"), ReadBack(after, is_as_asked=False)):
-        verdict = judge(outcome, "same", seen, STATE)
+        verdict = judge(outcome, "same", seen, is_shown_by_state=True)
         assert verdict.event is WriteEvent.MISMATCHED
         assert verdict.cause
         assert not verdict.is_final
 
 
-@pytest.mark.parametrize(
-    ("outcome", "previous", "precondition"),
-    [
-        (Outcome({}, True), None, Precondition.NONE),
-        (Outcome({}, True), "same", Precondition.SOURCE),
-        (Outcome({}, True, creates=True), "same", STATE),
-    ],
-)
+@pytest.mark.parametrize("previous", [None, "same"])
 def test_what_was_made_beside_an_unchanged_target_is_judged_by_its_own_look(
-    outcome: Outcome, previous: str | None, precondition: Precondition
+    previous: str | None,
 ) -> None:
-    assert judge(outcome, previous, ReadBack(previous), precondition) is COMMITTED
-    refused = judge(outcome, previous, ReadBack(previous, is_as_asked=False), precondition)
+    outcome = Outcome({}, True)
+    assert judge(outcome, previous, ReadBack(previous), is_shown_by_state=False) is COMMITTED
+    refused = judge(outcome, previous, ReadBack(previous, is_as_asked=False), is_shown_by_state=False)
     assert refused.event is WriteEvent.MISMATCHED
 
 
 def test_what_was_not_made_because_it_was_there_is_no_change() -> None:
-    assert judge(Outcome({}, False), "same", ReadBack("same"), Precondition.SOURCE) is NO_CHANGE
-    assert judge(Outcome({}, False), None, ReadBack(), Precondition.NONE) is NO_CHANGE
+    assert judge(Outcome({}, False), "same", ReadBack("same"), is_shown_by_state=False) is NO_CHANGE
+    assert judge(Outcome({}, False), None, ReadBack(), is_shown_by_state=False) is NO_CHANGE

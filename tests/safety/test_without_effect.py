@@ -72,13 +72,42 @@ async def test_a_write_that_the_host_refused_and_that_changed_nothing_is_rejecte
         assert error.outer["transactionState"] == "rejected"
 
 
-async def test_an_addition_that_the_host_refused_is_rejected_in_its_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_an_addition_that_the_host_refused_is_in_doubt_for_no_look_can_show_that_it_is_not_there(
+    tmp_path: Path, moment: str
+) -> None:
+    """R92: a host may fail after the effect, and then it says so in the same words."""
     async with open_world(tmp_path) as world:
         answer = await world.coordinator.preflight(world.append("new", "text")[0])
-        world.plan(Rule(f"host.before:{APPEND}", "fail", code=-1, message="no such parent"))
+        world.plan(Rule(f"host.{moment}:{APPEND}", "fail", code=-1, message="no such parent"))
         intent, write = world.append("new", "text", request_id=answer["requestId"])
         error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
-        assert (error.code, error.outer["transactionState"]) == ("api_error", "rejected")
+        assert (error.code, error.outer["transactionState"]) == ("outcome_unknown", "unknown")
+        assert "no such parent" in error.details["cause"]
+        again = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert (again.code, again.details["ledgerState"]) == ("outcome_unknown", "unknown")
+
+
+async def test_a_copy_that_the_host_refused_is_in_doubt_for_its_original_looks_as_before_anyway(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        intent, _ = world.update("b", "two", request_id=answer["requestId"], credential=answer["expectedStateHash"])
+        intent.creates = True
+
+        async def write() -> Outcome:
+            raise HostApiError(-1, "no room for a copy", path=UPDATE)
+
+        intent.writes_sent = iter([0, 1]).__next__
+        error = await refusal(world.coordinator.commit(intent, DirectGate(), write))
+        assert error.code == "outcome_unknown"
+
+
+async def test_a_change_that_the_host_denies_after_its_effect_is_in_doubt(tmp_path: Path) -> None:
+    async with open_world(tmp_path, {"b": "one"}) as world:
+        answer = await world.preflight("b", "two")
+        world.plan(Rule(f"host.after:{UPDATE}", "fail", code=-1, message="block is locked"))
+        error = await refusal(world.commit("b", "two", answer))
+        assert error.code == "outcome_unknown"
 
 
 async def test_a_second_write_that_the_host_refuses_leaves_the_first_in_doubt(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "unreachable": {"point": "host.before:*", "do": "drop"},
     "lost": {"point": "host.after:*", "do": "drop"},
     "broken": {"point": "host.after:*", "do": "fail", "status": 502},
+    "denied": {"point": "host.after:*", "do": "fail"},
 }
 
 
