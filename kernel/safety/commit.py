@@ -7,7 +7,7 @@ at most once here; every way out leaves the row settled or, if the disk refuses,
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -35,6 +35,8 @@ _REFUSALS: Final = frozenset(
 )
 # A handler that has looked for the effect of its write says so with this code where it did not find it.
 _NOT_SHOWN: Final = "pending_verification"
+# What a payload says that was done, as a flag or as a count.
+_CLAIMS: Final = frozenset({"changed", "created", "updated", "removed", "overwritten", "replaced", "added"})
 # The end of a write that was read back and not found as it should be; the ledger keeps it for the replay.
 MISMATCH: Final = "readback_mismatch"
 # The coarse type of a refusal, kept beside its code where the table does not tell it (decision 53).
@@ -248,7 +250,8 @@ class Commit:
         safety = safety_object(
             settled.receipt(), self._coordinator.pool, is_replay=False, was_attempted=outcome.changed is not False
         )
-        return {**outcome.payload, "safety": safety}
+        payload = outcome.payload if verdict.transaction_state == "committed" else _as_unchanged(outcome.payload)
+        return {**payload, "safety": safety}
 
     async def _settle_quietly(self, event: WriteEvent, **facts: Any) -> None:
         """Settle a row whose answer is an error anyway: a disk that refuses leaves it executing, which is as bad."""
@@ -305,6 +308,11 @@ def _as_tool_error(error: Exception) -> ToolError:
 def _coarse_type(refusal: ToolError) -> dict[str, str]:
     told = str(refusal.details.get("type", refusal.kind.type))
     return {} if told == refusal.kind.type else {REFUSAL_TYPE: told}
+
+
+def _as_unchanged(payload: Mapping[str, Any]) -> dict[str, Any]:
+    """What the host was asked for is what some handlers tell; the look has shown that nothing came of it."""
+    return {name: type(value)() if name in _CLAIMS and value else value for name, value in payload.items()}
 
 
 def _is_small(extra: Any) -> bool:

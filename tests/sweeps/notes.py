@@ -135,6 +135,7 @@ async def _write_notes(app: App) -> dict[str, Any]:
     cards = await call("/api/riff/getRiffDueCards", {"deckID": DECK})
     await _snapshot(app)
     await call("/api/block/updateBlock", {"id": alpha, "dataType": "markdown", "data": "Alpha text again #old#"})
+    also_under = await document(box, "/Plan/Also under", "Below too")
     found: dict[str, Any] = {name: value for name, value in locals().items() if isinstance(value, str)}
     found["columns"] = columns
     found["card"] = cards["cards"][0]["cardID"] if cards["cards"] else beta
@@ -211,12 +212,13 @@ def _of_documents(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         "notebook.set_open_state": {"notebook": ids["spare"], "opened": False},
         "notebook.remove": {"notebook": ids["spare"]},
         "notebook.rename": {"name": "Renamed"},
+        "notebook.set_conf": {"conf": {"dailyNoteSavePath": "/Days/{{now}}"}},
         "document.create": {"path": "/New", "markdown": "New"},
         "document.ensure_link_targets": {"parentId": ids["plan"], "targets": [{"key": "t", "title": "Target"}]},
         "document.rename": {"title": "Renamed"},
         "document.remove": {"id": ids["other"]},
         "document.move": {"fromIDs": [ids["other"]], "toID": ids["plan"]},
-        "document.reorder": {"parentID": ids["plan"], "orderedIDs": [ids["under"]]},
+        "document.reorder": {"parentID": ids["plan"], "orderedIDs": [ids["also_under"], ids["under"]]},
         "document.set_attr": {"attrs": {"icon": "1f600"}},
         "document.list_tree": {"path": "/"},
         "document.heading_to_doc": {"targetNotebook": ids["box"], "targetPath": "/"},
@@ -289,7 +291,7 @@ def _of_files(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 def _of_the_rest(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {
-        "search.find_replace": {"k": "Beta", "r": "Gamma", "ids": [ids["plan"]]},
+        "search.find_replace": {"k": "Beta", "r": "Gamma", "ids": [ids["beta"]]},
         "search.get_backlinks": {"id": ids["other"]},
         "search.search_refs": {"id": ids["other"]},
         "tag.rename": {"oldLabel": "old", "newLabel": "new"},
