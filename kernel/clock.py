@@ -54,6 +54,10 @@ class ManualClock:
         self._start = start
         self._elapsed_s = 0.0
 
+    def set_wall(self, shift_s: float) -> None:
+        """Somebody sets the machine's clock, forward or back; no time passes."""
+        self._start += timedelta(seconds=shift_s)
+
     def now(self) -> float:
         return self._elapsed_s
 

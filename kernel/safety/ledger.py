@@ -113,9 +113,8 @@ class Ledger:
     def unclaim(self, row: Row) -> None:
         """The claim's undoing, for a write that did not even begin; the id keeps what is left of its time."""
         if self._executing.pop(row.request_id, None) is not None:
-            rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
             issued = replace(row, state=WriteState.ISSUED, begun_wall_ms=None, extra={})
-            self._issued[row.request_id] = (issued, self._clock.now() + rest_s)
+            self._issued[row.request_id] = (issued, self._expires_at(row))
             # The file may say executing all the same, if it took the row and the answer was lost: it must not stay so.
             self._owe(row.request_id, ledger_store.unbegin(issued), None)
 
@@ -223,10 +222,12 @@ class Ledger:
         rows: list[Row] = await self._run(ledger_store.open_rows)
         self._is_loaded = True
         for row in rows:
-            rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
-            # A wall clock that was set back must not lengthen an id's life.
-            expires_at = self._clock.now() + min(rest_s, REQUEST_ID_TTL_S)
-            self._issued.setdefault(row.request_id, (row, expires_at))
+            self._issued.setdefault(row.request_id, (row, self._expires_at(row)))
+
+    def _expires_at(self, row: Row) -> float:
+        """The monotonic second; a wall clock that was set back must not lengthen an id's life."""
+        rest_s = (row.expires_wall_ms - self._clock.wall_ms()) / _MS
+        return self._clock.now() + min(rest_s, REQUEST_ID_TTL_S)
 
     async def _step(self, name: str, job: Job) -> Any:
         try:

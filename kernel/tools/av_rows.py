@@ -44,7 +44,11 @@ async def add_rows(context: ToolContext, arguments: Arguments) -> Written:
         "ignoreDefaultFill": bool(arguments.get("ignoreDefaultFill")),
     }
     operation |= {name: arguments[name] for name in ("viewID", "groupID", "previousID") if arguments.get(name)}
-    await change(context, shown, operation)
+    before = await database(context, av_id) if blocks else {}
+    bound = {block for block in blocks if row_of_source(before, block) is not None}
+    added = len({*blocks} - bound) + len(texts)
+    if added:
+        await change(context, shown, operation)
 
     def all_there(found: dict[str, Any]) -> bool:
         rows = row_ids(found)
@@ -60,7 +64,7 @@ async def add_rows(context: ToolContext, arguments: Arguments) -> Written:
         payload["blockIDs"] = blocks
     if texts:
         payload["primaryKeyTexts"] = texts
-    return Written({**payload, "rows": rows, "added": len(rows)}, refresh_of(shown), changed=True)
+    return Written({**payload, "rows": rows, "added": added}, refresh_of(shown) if added else (), changed=added > 0)
 
 
 def rows_confirm(context: ToolContext, arguments: Arguments) -> Callable[[Outcome], Awaitable[bool]]:

@@ -156,6 +156,13 @@ async def _guard_view(context: ToolContext, arguments: Arguments) -> None:
         raise refusal(f"The block shows view {shown}, not {arguments['viewID']}.", "conflict", reason="view_not_shown")
 
 
+async def _guard_new_view(context: ToolContext, arguments: Arguments) -> None:
+    """The host makes a second view with the same id, gives the name to the first, and nothing can tell them apart."""
+    await _WRITE(context, arguments)
+    if view_of(await database(context, arguments["avID"]), arguments["viewID"]) is not None:
+        raise refusal(f"There is a view {arguments['viewID']} already.", "conflict", reason="view_exists")
+
+
 async def _guard_order(context: ToolContext, arguments: Arguments) -> None:
     """Every column exactly once: a part of an order is none."""
     await _guard_view(context, arguments)
@@ -178,7 +185,7 @@ async def _guard_filters(context: ToolContext, arguments: Arguments) -> None:
 _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "av.add_view": Handling(add_view, _WRITE),
+    "av.add_view": Handling(add_view, _guard_new_view),
     "av.set_filters": Handling(set_filters, _guard_filters),
     "av.set_sorts": Handling(set_sorts, _guard_view),
     "av.set_group": Handling(set_group, _guard_view),

@@ -71,7 +71,8 @@ def take_snapshot(workspace: Workspace, memo: str) -> Snapshot:
         (file.path, file.content) for file in files
     }:
         return latest
-    created = workspace.clock.wall_ms()
+    # Snapshots are told apart by their time alone: one that is taken later is later, whatever the clock has done.
+    created = max(workspace.clock.wall_ms(), latest.created + 1 if latest is not None else 0)
     told = f"{created}\0{memo}\0{''.join(file.id for file in files)}"
     snapshot = Snapshot(hashlib.sha1(told.encode(), usedforsecurity=False).hexdigest(), memo, created, tuple(files))
     workspace.files.write(f"{REPO}/indexes/{snapshot.id}", json.dumps(asdict(snapshot), ensure_ascii=False).encode())

@@ -154,6 +154,34 @@ async def test_an_id_is_claimed_once(tmp_path: Path) -> None:
             await ledger.begin(again)
 
 
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_clock_that_is_set_back_lengthens_no_ids_life(tmp_path: Path, restarts: bool) -> None:
+    """R30: ten minutes are ten minutes, also of an id whose claim was undone and of one that a restart has found."""
+    clock = ManualClock()
+    async with open_ledger(tmp_path, clock) as (ledger, _, _):
+        row = await ledger.issue(BINDING, ())
+        claimed = ledger.claim(row)
+        assert claimed is not None
+        clock.set_wall(-86_400)
+        ledger.unclaim(claimed)
+        if not restarts:
+            clock.advance(REQUEST_ID_TTL_S)
+            assert await ledger.find(row.request_id) is None
+    if restarts:
+        async with open_ledger(tmp_path, clock) as (ledger, _, _):
+            assert await ledger.find(row.request_id) is not None
+            clock.advance(REQUEST_ID_TTL_S)
+            assert await ledger.find(row.request_id) is None
+
+
+async def test_a_clock_that_is_set_forward_ends_no_ids_life_early_while_the_process_lives(tmp_path: Path) -> None:
+    async with open_ledger(tmp_path) as (ledger, _, clock):
+        row = await ledger.issue(BINDING, ())
+        clock.set_wall(86_400)
+        clock.advance(REQUEST_ID_TTL_S - 1)
+        assert await ledger.find(row.request_id) is not None
+
+
 def live_ids(count: int, wall_ms: int) -> ledger_store.Job:
     def job(connection: sqlite3.Connection) -> None:
         rows = [(f"{number:08x}", "issued", wall_ms + 600_000) for number in range(count)]

@@ -91,6 +91,17 @@ async def test_rows_come_from_texts_and_from_blocks_are_copied_and_go(dbs: Datab
     assert (gone["code"], gone["rowIDs"]) == ("not_found", [one])
 
 
+async def test_a_block_that_has_its_row_is_not_counted_as_added(dbs: Databases) -> None:
+    """The host leaves it as it is: what was added is what was not there."""
+    first, second = (await dbs.notes.memory.children(dbs.document))[:2]
+    (bound,) = (await dbs.do("add_rows", blockIDs=[first]))["rows"]
+    again = await dbs.do("add_rows", blockIDs=[first, first])
+    assert (again["added"], [row["rowID"] for row in again["rows"]]) == (0, [bound["rowID"]] * 2)
+    more = await dbs.do("add_rows", blockIDs=[first, second], primaryKeyTexts=["text"])
+    assert (more["added"], len(more["rows"])) == (2, 3)
+    assert len((await dbs.do("get_primary_key_values"))["rows"]) == 3
+
+
 CELLS: list[tuple[str, dict[str, Any], Any]] = [
     ("text", {"text": "x"}, "x"),
     ("number", {"number": 2.5, "numberFormat": "commas"}, 2.5),
@@ -193,6 +204,9 @@ async def test_another_view_is_added_and_must_be_shown_to_be_changed(dbs: Databa
     await dbs.do("add_view", **dbs.shown, viewID=added, layout=layout, name="Second")
     views = {view["id"]: (view["type"], view["name"]) for view in (await dbs.stored())["views"]}
     assert views[added] == (layout, "Second")
+    twice = await dbs.refused("add_view", **dbs.shown, viewID=added, layout=layout, name="Third")
+    assert (twice["code"], twice["reason"]) == ("conflict", "view_exists")
+    assert len((await dbs.stored())["views"]) == 2
     wrong = await dbs.refused("set_sorts", **dbs.shown, viewID=first, sorts=[])
     assert (wrong["reason"], added in wrong["message"]) == ("view_not_shown", True)
     assert (await dbs.refused("set_sorts", **dbs.shown, viewID=NOBODY, sorts=[]))["reason"] == "view_not_found"

@@ -142,3 +142,17 @@ async def test_the_cloud_is_empty_and_nothing_moves_there(kernel: MemoryKernel) 
     assert await kernel.call("repo/getCloudRepoSnapshots", page=1) == empty
     assert await kernel.call("repo/uploadCloudSnapshot", id="x", tag="t") is None
     assert (await kernel.refusal("repo/purgeCloudRepo")).startswith("Failed to purge data repo")
+
+
+@pytest.mark.parametrize("jump_s", [0, -3600])
+async def test_the_latest_snapshot_is_the_one_taken_last_whatever_the_clock_has_done(
+    kernel: MemoryKernel, jump_s: float
+) -> None:
+    await kernel.call("repo/initRepoKey")
+    await kernel.notebook()
+    for memo in ("one", "two", "three"):
+        kernel.workspace.files.write("data/assets/a.txt", memo.encode())
+        await kernel.call("repo/createSnapshot", memo=memo)
+        kernel.clock.set_wall(jump_s)
+    listed = (await kernel.call("repo/getRepoSnapshots", page=1))["snapshots"]
+    assert [one["memo"] for one in listed][:3] == ["three", "two", "one"]
