@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from kernel.faults.plan import Rule
-from kernel.faults.points import HOST_AFTER
 from kernel.sim.disk import Crashed, Deed
 from kernel.sim.script import Mishap, MishapKind
 
@@ -19,15 +18,10 @@ if TYPE_CHECKING:
 
 _ERRORS: Final = {"full": errno.ENOSPC, "io": errno.EIO}
 
-_BAD_GATEWAY: Final = 502
-
 
 async def plan_rule(world: World, mishap: Mishap) -> None:
     """A rule of a fault plan, in force from the start until the first crash."""
     more: dict[str, Any] = {"seconds": mishap.seconds} if mishap.do == "delay" else {}
-    if mishap.do == "fail" and mishap.point.startswith(HOST_AFTER):
-        # The host is no liar: what took effect it does not call refused. Its answer may still be spoilt on the way.
-        more = {"status": _BAD_GATEWAY}
     world.add_rule(Rule(mishap.point, mishap.do, nth=mishap.nth, times=mishap.times, **more))  # type: ignore[arg-type]
 
 
