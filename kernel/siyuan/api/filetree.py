@@ -137,7 +137,7 @@ def get_hpath_by_path(call: Call) -> Any:
 def get_hpaths_by_paths(call: Call) -> Any:
     workspace = call.kernel.workspace
     hpaths = []
-    for path in call.arguments.raw_str_list("paths"):
+    for path in dict.fromkeys(call.arguments.raw_str_list("paths")):
         entry = workspace.blocks.documents.get(tree_id(path))
         if entry is not None:
             name = workspace.box(entry.box).name

@@ -74,7 +74,7 @@ async def get_backlink(call: Call) -> Any:
     mentions = mentioned(index.connection, target, found, mention_keyword.strip(), _conf(call))
     return {
         **shown,
-        "backlinks": path_tree(index.connection, found.blocks, keyword.strip()),
+        "backlinks": path_tree(index.connection, found.blocks, keyword.strip()) or None,
         "backmentions": paths(index.connection, mentions.blocks, with_blocks=True) or None,
         "linkRefsCount": found.count,
         "mentionsCount": len(mentions.blocks),

@@ -148,3 +148,10 @@ async def test_a_document_is_no_heading_of_its_own(kernel: MemoryKernel) -> None
     refused = await kernel.refusal("filetree/doc2Heading", srcID=document, targetID=block["id"], after=True)
     assert refused == "block not found"
     assert [one["id"] for one in await kernel.call("block/getChildBlocks", id=document)] == [block["id"]]
+
+
+async def test_a_path_that_is_asked_for_twice_is_answered_once(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "text")
+    paths = [f"/{root_id}.sy", f"/{root_id}.sy", "/20200101000000-zzzzzzz.sy"]
+    assert await kernel.call("filetree/getHPathsByPaths", paths=paths) == ["Notes/Doc"]

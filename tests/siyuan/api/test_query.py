@@ -125,3 +125,30 @@ async def test_an_endless_statement_ends_with_the_task_that_waits_for_it() -> No
 async def test_a_row_names_its_columns_in_the_order_of_the_alphabet(kernel: MemoryKernel) -> None:
     (row,) = await _rows(kernel, "SELECT 1 AS b, 2 AS a, 3 AS c, 4 AS B")
     assert list(row.items()) == [("B", 4), ("a", 2), ("b", 1), ("c", 3)]
+
+
+async def test_what_was_flushed_is_indexed_as_it_stood_then(kernel: MemoryKernel) -> None:
+    """The text of a database belongs to its block's row, and the block has not changed since."""
+    database, view = (
+        "20240101000000-dbdbdb1",
+        '<div data-type="NodeAttributeView" data-av-id="{}" data-av-type="table"></div>',
+    )
+    box = await kernel.notebook()
+    shown = view.format(database)
+    root_id = await kernel.document(box, "/Doc", f"{shown}\n\nplain")
+    statement = f"SELECT content FROM blocks WHERE root_id = '{root_id}' AND type = 'av'"
+    await kernel.call("sqlite/flushTransaction")
+    block_id = (await kernel.children(root_id))[0]
+    await kernel.call("av/renderAttributeView", id=database, blockID=block_id)
+    row = {
+        "id": "20240101000000-rowrow1",
+        "itemID": "20240101000000-rowrow1",
+        "isDetached": True,
+        "content": "first row",
+    }
+    await kernel.call("av/addAttributeViewBlocks", avID=database, blockID=block_id, srcs=[row])
+    await kernel.call("sqlite/flushTransaction")
+    assert await _rows(kernel, statement) == [{"content": ""}]
+    await kernel.call("attr/setBlockAttrs", id=block_id, attrs={"memo": "seen"})
+    (now,) = await _rows(kernel, statement)
+    assert "first row" in now["content"]

@@ -55,6 +55,15 @@ async def test_the_older_form_lists_the_blocks_too(kernel: MemoryKernel) -> None
     assert (answer["linkRefsCount"], answer["mentionsCount"]) == (1, 1)
 
 
+async def test_the_older_form_of_a_block_that_nobody_refers_to_says_null(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    lonely = await kernel.document(box, "/Lonely", "text")
+    answer = await kernel.call("ref/getBacklink", id=lonely, k="", mk="")
+    assert (answer["backlinks"], answer["linkRefsCount"]) == (None, 0)
+    unknown = await kernel.call("ref/getBacklink", id="20200101000000-zzzzzzz", k="", mk="")
+    assert unknown["backlinks"] == []
+
+
 async def test_the_referring_block_is_shown_with_its_place(kernel: MemoryKernel) -> None:
     target, source, _ = await _linked(kernel)
     answer = await kernel.call("ref/getBacklinkDoc", defID=target, refTreeID=source, keyword="")
