@@ -5,8 +5,10 @@ Commands are imported when they are used: most of a command's start-up would els
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
+import os
 import sys
 from typing import Any, Final
 
@@ -33,6 +35,8 @@ COMMANDS: Final[dict[str, tuple[str, str]]] = {
     ),
     "import": ("kernel.cli.import_:import_command", "Import a folder of Markdown."),
 }
+# How standard output refuses what is written to it.
+_OUTPUT_REFUSED: Final = frozenset({errno.EPIPE, errno.ENOSPC})
 # Where the context keeps the words as they were given.
 _WORDS: Final = "kernel.cli.words"
 
@@ -40,11 +44,25 @@ _WORDS: Final = "kernel.cli.words"
 class Commands(click.Group):
     """The top level. A tool's name is a command too: ``siyuan fs read`` is ``siyuan call fs read`` (decision 48)."""
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Output that nobody takes (a closed pipe, a full disk) ends a command; it is no fault of the command's."""
+        _stand_in_for_closed_streams()
+        try:
+            return super().main(*args, **extra)
+        except OSError as error:
+            if error.errno not in _OUTPUT_REFUSED:
+                raise
+            # What is still buffered would be refused once more, on the way out.
+            sys.stdout = io.StringIO()
+            click.echo(f"sisyphus-kernel: the output cannot be written: {error.strerror}", err=True)
+            sys.exit(1)
+
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         words = list(args)
         try:
+            _refuse_what_is_no_text(words)
             context = super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             _tell_as_json(error, words)
@@ -58,6 +76,12 @@ class Commands(click.Group):
         except click.UsageError as error:
             _tell_as_json(error, ctx.meta[_WORDS])
             raise
+        except BaseExceptionGroup as group:
+            # A command prints inside its nursery; click knows a closed pipe only by itself.
+            refused, others = group.split(lambda error: isinstance(error, OSError) and error.errno in _OUTPUT_REFUSED)
+            if refused is None or others is not None:
+                raise
+            raise _first_of(refused) from group
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -90,6 +114,30 @@ class Commands(click.Group):
 
         with formatter.section("Tools (TOOL ACTION is short for call TOOL ACTION)"):
             formatter.write_dl([(tool.name, tool.summary) for tool in TOOLS.values()])
+
+
+def _first_of(error: BaseException) -> BaseException:
+    return _first_of(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
+
+
+def _stand_in_for_closed_streams() -> None:
+    """The number of a closed stream would go to the next file that is opened, and messages with it."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - as long as the process lives
+
+
+def _refuse_what_is_no_text(words: list[str]) -> None:
+    """The name of a file may be any bytes; whatever else is given is UTF-8. Raises click.UsageError."""
+    for word in words:
+        value = word.partition("=")[2] if word.startswith("--") and "=" in word else word
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            is_place = os.sep in value and os.path.isdir(os.path.dirname(value))
+            if not is_place and not os.path.exists(value):
+                shown = value.encode("ascii", "backslashreplace").decode()
+                raise click.UsageError(f"{shown}: it is not UTF-8") from error
 
 
 def _tell_as_json(error: click.UsageError, words: list[str]) -> None:
