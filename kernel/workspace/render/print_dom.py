@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from kernel.workspace.render.dom import render_dom
 from kernel.workspace.render.inlines import ZERO_WIDTH, is_cjk
-
-if TYPE_CHECKING:
-    from kernel.workspace.tree import Node
+from kernel.workspace.tree import Node
 
 _VOID: Final = frozenset({"br", "img", "col", "hr", "input"})
 # Marks that the editor keeps the caret out of with a zero-width space.
@@ -24,6 +23,13 @@ _ATTRIBUTES: Final = "protyle-attr"
 _OWN: Final = "custom-"  # attributes of the user, written as they are stored
 _WRAPPERS: Final = ("strong", "em", "sup")
 Attributes = list[tuple[str, str | None]]
+# Footnotes as they go through the DOM: no document holds these characters.
+_REFERENCE: Final = "\ufdd0{}\ufdd1"
+_ANCHOR: Final = "\ufdd2{}\ufdd3"
+_REFERENCES: Final = re.compile("\ufdd0([0-9]+)\ufdd1")
+_ANCHORS: Final = re.compile("\ufdd2([0-9]+)\ufdd3")
+_SHOWN_REFERENCE: Final = r'<sup class="footnotes-ref" id="footnotes-ref-\1"><a href="#footnotes-def-\1">\1</a></sup>'
+_SHOWN_ANCHOR: Final = r'<span id="footnotes-def-\1"></span>'
 
 
 def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset()) -> str:
@@ -31,11 +37,28 @@ def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset())
 
     ``outline_ids``: headings that a printer makes bookmarks of.
     """
+    defined = _marked(blocks)
     reader = _Printed(outline_ids)
     for block in blocks:
-        reader.feed(render_dom([block]))
+        if block.type == "NodeFootnotesDefBlock":
+            reader.footnotes(block, defined)
+        else:
+            reader.feed(render_dom([block]))
     reader.close()
-    return "".join(reader.parts)
+    return _ANCHORS.sub(_SHOWN_ANCHOR, _REFERENCES.sub(_SHOWN_REFERENCE, "".join(reader.parts)))
+
+
+def _marked(blocks: Sequence[Node]) -> dict[str, int]:
+    """The numbers of the footnotes that are defined, by their labels; references to them become marks in the text."""
+    definitions = [one for block in blocks if block.type == "NodeFootnotesDefBlock" for one in block.children]
+    numbers = {one.data: number for number, one in enumerate(definitions, start=1)}
+    for block in blocks:
+        for node in list(block.walk()):
+            if node.type == "NodeFootnotesRef":
+                number = numbers.get(node.data)
+                mark = f"[{node.data}]" if number is None else _REFERENCE.format(number)
+                node.type, node.data = "NodeText", mark
+    return numbers
 
 
 class _Printed(HTMLParser):
@@ -51,6 +74,21 @@ class _Printed(HTMLParser):
         self.classes: list[str] = []
         self.left_out = 0
         self.skips_blank = False
+        self.nameless: set[str] = set()
+
+    def footnotes(self, block: Node, numbers: dict[str, int]) -> None:
+        """The definitions at the end of the page."""
+        self._put('<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n<ol class="footnotes-defs-ol">')
+        # A document's own name stands here as a heading that is no block.
+        self.nameless = {one.id for definition in block.children for one in definition.children if not one.properties}
+        for definition in block.children:
+            if definition.children:
+                mark = Node("NodeText", data=_ANCHOR.format(numbers[definition.data]))
+                definition.children[0].insert(0, mark)
+            self._put("<li>")
+            self.feed(render_dom(definition.children))
+            self._put("</li>\n")
+        self._put("</ol></div>")
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -78,7 +116,7 @@ class _Printed(HTMLParser):
         elif kinds == ["inline-memo"]:
             end = ""
         else:
-            self._put(f"<{tag}{_written(_fixed(values))}{' /' if tag in _VOID else ''}>")
+            self._put(f"<{tag}{_written(self._fixed(values))}{' /' if tag in _VOID else ''}>")
         if tag in _VOID:
             return
         if self.heading and "contenteditable" in values:
@@ -92,7 +130,7 @@ class _Printed(HTMLParser):
 
     def handle_startendtag(self, tag: str, attrs: Attributes) -> None:
         if not self.left_out:
-            self._put(f"<{tag}{_written(_fixed({name: value or '' for name, value in attrs}))} />")
+            self._put(f"<{tag}{_written(self._fixed({name: value or '' for name, value in attrs}))} />")
 
     def handle_endtag(self, tag: str) -> None:
         if self.left_out:
@@ -120,6 +158,12 @@ class _Printed(HTMLParser):
     def handle_charref(self, name: str) -> None:
         self.skips_blank = False
         self._put(f"&#{name};")
+
+    def _fixed(self, values: dict[str, str]) -> dict[str, str]:
+        fixed = _fixed(values)
+        if fixed.get("id") in self.nameless:
+            del fixed["id"]
+        return fixed
 
     def _put(self, text: str) -> None:
         if text and not self.left_out:

@@ -129,3 +129,20 @@ async def test_a_saved_page_has_its_assets_in_a_folder(kernel: MemoryKernel, rou
     await kernel.call(f"export/{route}", id=root_id, pdf=False, savePath="/workspace/temp/mine")
     assert kernel.workspace.files.exists("temp/mine/assets/pic.png")
     assert "not in workspace" in await kernel.refusal(f"export/{route}", id=root_id, pdf=False, savePath="/elsewhere")
+
+
+async def test_a_printed_page_has_its_footnotes_at_its_end(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    target = await kernel.document(box, "/Target", "text of the target")
+    root_id = await kernel.document(box, "/Doc", f"see (({target} 'Target')) and (({target} 'again'))")
+    page = str((await kernel.call("export/exportPreviewHTML", id=root_id))["content"])
+    mark = '<sup class="footnotes-ref" id="footnotes-ref-1"><a href="#footnotes-def-1">1</a></sup>'
+    assert f"see Target{mark} and again{mark}</div>" in page
+    _, _, notes = page.partition('<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n')
+    assert notes.startswith('<ol class="footnotes-defs-ol"><li><div ')
+    heading, _, rest = notes.partition('<span id="footnotes-def-1"></span>')
+    assert 'data-type="NodeHeading"' in heading
+    assert ' id="' not in heading
+    assert rest.startswith("Target</div>")
+    assert "text of the target" in rest
+    assert rest.endswith("</li>\n</ol></div>")
