@@ -8,7 +8,16 @@ from typing import Any, Final
 from kernel.errors import ToolError
 from kernel.host.base import HostError
 from kernel.tools import block_content
-from kernel.tools.context import Arguments, Handling, ToolContext, Written, both, on_block, on_notebook, protyle
+from kernel.tools.context import (
+    Arguments,
+    Handling,
+    ToolContext,
+    Written,
+    both,
+    into_notebook,
+    on_block,
+    protyle,
+)
 from kernel.tools.failures import from_host
 from kernel.tools.limits import RECENT_BLOCKS_SAMPLED_MAX
 from kernel.tools.permissions import Level
@@ -250,7 +259,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "block.word_count": Handling(word_count, _READ),
     "block.add_to_daily_note": Handling(
         block_content.add_to_daily_note,
-        on_notebook(Level.WRITE, "notebook"),
+        into_notebook,
         confirms=block_content.added_confirms,
     ),
     "block.docs_info": Handling(docs_info, _READ),

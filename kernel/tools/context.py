@@ -153,6 +153,13 @@ class ToolContext(msgspec.Struct, eq=False):
         if all(row.get("id") != notebook for row in await self.notebooks()):
             raise not_found(f"There is no notebook {notebook}.", "notebook_not_found", hint="List the notebooks.")
 
+    async def require_open(self, notebook: str) -> None:
+        """Raises ToolError (notebook_closed) where a strict addition would be refused by the host, and so be in doubt."""
+        if self.configuration.is_strict and any(
+            row.get("id") == notebook and row.get("closed") for row in await self.notebooks()
+        ):
+            raise ToolError("notebook_closed", f"The notebook {notebook} is closed.")
+
     async def checked_roots(self, block_ids: Iterable[str]) -> tuple[str, ...]:
         """The documents of these blocks, each once, in order; blocks that are not found are left out."""
         roots: dict[str, None] = {}
@@ -221,6 +228,12 @@ def on_notebook(level: Level, *names: str) -> Guard:
                     await context.require_notebook(notebook)
 
     return guard
+
+
+async def into_notebook(context: ToolContext, arguments: Arguments) -> None:
+    """Something may be added to the notebook that ``notebook`` names, and it is open."""
+    await on_notebook(Level.WRITE, "notebook")(context, arguments)
+    await context.require_open(str(arguments["notebook"]))
 
 
 def on_block(level: Level, *names: str) -> Guard:

@@ -17,6 +17,7 @@ from kernel.tools.context import (
     ToolContext,
     Written,
     both,
+    into_notebook,
     on_block,
     on_notebook,
     protyle,
@@ -261,17 +262,16 @@ async def _guard_reorder(context: ToolContext, arguments: Arguments) -> None:
     ordering.checked_permutation(await ordering.children(context, place), arguments["orderedIDs"])
 
 
-_IN_NOTEBOOK: Final = on_notebook(Level.WRITE, "notebook")
 _WRITE: Final = on_block(Level.WRITE, "id")
 
 HANDLERS: Final[dict[str, Handling]] = {
-    "document.create": Handling(create, _IN_NOTEBOOK, confirms=create_confirms),
+    "document.create": Handling(create, into_notebook, confirms=create_confirms),
     "document.rename": Handling(rename, _guard_rename),
     "document.remove": Handling(remove, _guard_remove),
     "document.move": Handling(move, _guard_move),
     "document.reorder": Handling(reorder, _guard_reorder),
     "document.set_attr": Handling(set_attr, _WRITE),
-    "document.create_daily_note": Handling(create_daily_note, _IN_NOTEBOOK, confirms=create_confirms),
+    "document.create_daily_note": Handling(create_daily_note, into_notebook, confirms=create_confirms),
     "document.duplicate": Handling(duplicate, _WRITE, confirms=create_confirms, creates=True),
     "document.heading_to_doc": Handling(
         heading_to_doc, both(on_block(Level.WRITE, "headingID"), on_notebook(Level.WRITE, "targetNotebook"))

@@ -276,6 +276,7 @@ async def _guard_write(context: ToolContext, arguments: Arguments) -> None:
     elif await _existing(context, shown, may_repeat=_may_repeat(context, arguments)) is None:
         target = await new_place(context, shown)
         context.permissions.require(target.notebook, Level.WRITE, name=target.parent.notebook_name)
+        await context.require_open(target.notebook)
 
 
 def _guard_document(level: Level) -> Any:

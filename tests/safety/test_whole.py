@@ -310,3 +310,27 @@ async def test_a_read_over_its_budget_is_no_success_although_its_handler_swallow
         assert answer["error"]["code"] == "read_budget_exceeded"
         assert answer["complete"] is False
         assert "read" not in answer
+
+
+@pytest.mark.parametrize(
+    ("tool", "action", "arguments"),
+    [
+        ("fs", "write", {"path": "/Box/Into", "markdown": "x"}),
+        ("document", "create", {"notebook": "NB", "path": "/Into", "markdown": "x"}),
+        ("document", "create_daily_note", {"notebook": "NB"}),
+        ("block", "add_to_daily_note", {"notebook": "NB", "dataType": MD, "data": "x", "position": "append"}),
+    ],
+)
+async def test_an_addition_to_a_notebook_closed_since_its_preflight_is_refused_and_may_come_again(
+    fast_path: Path, tool: str, action: str, arguments: dict[str, Any]
+) -> None:
+    async with open_whole(fast_path) as whole:
+        asked = named(arguments, whole.names)
+        answer = await whole.preflight(tool, action, **asked)
+        await whole.host.call("/api/notebook/closeNotebook", {"notebook": whole.names["NB"]})
+        told, is_error = await whole.commit(tool, action, answer, **asked)
+        assert is_error
+        assert (told["error"]["code"], told["writeAttempted"]) == ("notebook_closed", False)
+        await whole.host.call("/api/notebook/openNotebook", {"notebook": whole.names["NB"]})
+        done, is_error = await whole.commit(tool, action, answer, **asked)
+        assert not is_error, done
