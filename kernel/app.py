@@ -45,7 +45,7 @@ from kernel.open_files import raise_file_limit
 from kernel.plugin_routes import PluginParts, guarded, plugin_routes
 from kernel.remote_routes import exported_file, remote_resolver
 from kernel.safety.coordinator import WriteCoordinator
-from kernel.safety.folder import storage_folder
+from kernel.safety.folder import PROCESS_FILES, storage_folder
 from kernel.safety.lock import CoordinatorLock, HeldElsewhere
 from kernel.safety.open import LOCK_FILE, open_coordinator
 from kernel.settings import DRAIN_S, Settings
@@ -134,6 +134,7 @@ async def open_app(
     trace = _trace(clock, has_laboratory=has_laboratory)
     trigger = Trigger(_fault_plan(settings), crash=doubles.crash, trace=trace)
     kernel = _open_kernel(settings, clock, ids)
+    kernel.workspace.files.withhold(PROCESS_FILES)
     bare: Host = _open_host(settings, kernel, doubles)
     host: Host = FaultyHost(bare, trigger) if has_laboratory else bare
     storage = _storage(settings)

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from kernel.cli.place import default_workspace
 from kernel.json_text import read_json
 from kernel.safety import ledger_reading
+from kernel.safety.folder import LEDGER_FILE
 from kernel.safety.folder import PLUGIN_STORAGE as STORAGE
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
@@ -169,7 +170,7 @@ def _ledger(workspace: Path) -> Iterator[Finding]:
 
 def ledger_finding(folder: Path) -> Finding:
     """What the ledger in that folder says of itself."""
-    if not (folder / ledger_reading.LEDGER_FILE).exists():
+    if not (folder / LEDGER_FILE).exists():
         return Finding("ledger", Verdict.OK, "none yet: nothing was written through here")
     try:
         summary = ledger_reading.summary(folder)

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from kernel.safety.lock import COORDINATOR_LOCK
+
 PLUGIN_STORAGE: Final = "data/storage/petal/siyuan-plugins-mcp-sisyphus"
+LEDGER_FILE: Final = "writeSafetyLedger.db"
+# Beside the ledger SQLite keeps its journals.
+PROCESS_FILES: Final = tuple(
+    f"{PLUGIN_STORAGE}/{name}"
+    for name in (COORDINATOR_LOCK, LEDGER_FILE, f"{LEDGER_FILE}-wal", f"{LEDGER_FILE}-shm", f"{LEDGER_FILE}-journal")
+)
 _REMOTE: Final = "remote"
 _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 

@@ -13,11 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from kernel.safety.folder import LEDGER_FILE
 from kernel.safety.ledger_file import SCHEMA_VERSION
 from kernel.safety.ledger_store import LedgerUnavailable
 from kernel.safety.write import WriteState
 
-LEDGER_FILE: Final = "writeSafetyLedger.db"
 _FIELDS: Final[dict[str, str]] = {
     "requestId": "request_id",
     "state": "state",

@@ -12,13 +12,13 @@ from kernel.clock import Clock
 from kernel.faults.trigger import NO_FAULTS, Trigger
 from kernel.ids import IdSource
 from kernel.safety.coordinator import WriteCoordinator
+from kernel.safety.folder import LEDGER_FILE
 from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_store import LedgerStore, LedgerUnavailable
 from kernel.safety.ledger_writer import InlineWriter, LedgerWriter, ThreadWriter
 from kernel.safety.lock import COORDINATOR_LOCK
 from kernel.safety.offload import InlineOffload, Offload
 
-LEDGER_FILE: Final = "writeSafetyLedger.db"
 _log: Final = logging.getLogger("kernel.safety")
 LOCK_FILE: Final = COORDINATOR_LOCK
 

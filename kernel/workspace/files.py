@@ -18,7 +18,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -106,6 +106,15 @@ class Files:
         self._unsynced_dirs: set[str] = set()
         self._seen: dict[str, tuple[Stamp, bytes]] = {}
         self.changes = 0  # grows with every change that is made through this object
+        self._withheld: frozenset[str] = frozenset()
+
+    def withhold(self, paths: Collection[str]) -> None:
+        """Files that belong to the process, not to the notes: from here on they are not found here, and not touched."""
+        self._withheld = frozenset(map(checked, paths))
+
+    def is_withheld(self, path: str) -> bool:
+        """Whether it is a file of the process."""
+        return path in self._withheld
 
     # --- reading -----------------------------------------------------------------------------------------------
     def absolute(self, path: str) -> str:
@@ -119,9 +128,9 @@ class Files:
             FileNotFoundError, IsADirectoryError: as ``open`` does.
         """
         entry = self._overlaid(checked(path))
-        if entry is None:
+        if entry is None and path not in self._withheld:
             return self._backend.read(path)
-        if entry.content is None:
+        if entry is None or entry.content is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
         return whole(entry.content)
 
@@ -168,7 +177,8 @@ class Files:
     def on_disk(self, path: str) -> str:
         """Where a file's bytes lie as they are; ``""`` if they are only here yet, or always."""
         absolute = self.absolute(checked(path))
-        return absolute if not self.is_pending(path) and os.path.isfile(absolute) else ""
+        is_shown = path not in self._withheld and not self.is_pending(path)
+        return absolute if is_shown and os.path.isfile(absolute) else ""
 
     def stat(self, path: str) -> FileStat | None:
         """What is at ``path``, None if nothing is."""
@@ -176,7 +186,7 @@ class Files:
         if entry is not None:
             name = path.rpartition("/")[2]
             return None if entry.content is None else FileStat(name, False, len(entry.content), entry.mtime_s)
-        found = self._backend.stat(path)
+        found = self._backend.stat(path) if path not in self._withheld else None
         if found is None and self._has_pending_below(path):
             return FileStat(path.rpartition("/")[2], True)
         return found
@@ -197,7 +207,7 @@ class Files:
         checked(path)
         overlaid = dict(self._entries_in(path))
         try:
-            found = {entry.name: entry for entry in self._backend.list(path)}
+            found = {entry.name: entry for entry in self._backend.list(path) if not self._hides(path, entry.name)}
         except FileNotFoundError:
             if not overlaid:
                 raise
@@ -228,6 +238,7 @@ class Files:
         ``modified_ms``: the time it shall bear (Unix milliseconds), now if None."""
         if self.is_dir(checked(path)):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), self.absolute(path))
+        self._spare(path, {path})
         at_ms = self._wall_ms() if modified_ms is None else modified_ms
         self.changes += 1
         self._pending[path] = PendingFile(content, is_private, at_ms / 1000, modified_ms is not None)
@@ -250,6 +261,7 @@ class Files:
         found = self.stat(checked(path))
         if found is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(path))
+        self._spare(path, self._withheld)
         self.changes += 1
         if not found.is_dir:
             self._pending[path] = PendingFile(None, False, self._wall_ms() / 1000)
@@ -269,7 +281,8 @@ class Files:
         """
         if self.stat(checked(source)) is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(source))
-        checked(target)
+        self._spare(source, self._withheld)
+        self._spare(checked(target), self._withheld)
         self.changes += 1
         self._wait_for_writer()
         if self._backend.stat(source) is not None:
@@ -316,6 +329,14 @@ class Files:
                 before = self.read(record.path) if self.exists(record.path) else b""
                 self.write(record.path, before + record.content)
         return RecordBatch(direct, self._backend)
+
+    def _hides(self, folder: str, name: str) -> bool:
+        return bool(self._withheld) and (f"{folder}/{name}" if folder else name) in self._withheld
+
+    def _spare(self, path: str, at_stake: Collection[str]) -> None:
+        """Refuse what would replace, move or remove a file of the process. Raises StorageError."""
+        if any(one in self._withheld and is_below(one, path) for one in at_stake):
+            raise StorageError.of(OSError(errno.EBUSY, ""), self.absolute(path))
 
     # --- durability --------------------------------------------------------------------------------------------
     @property

@@ -11,9 +11,9 @@ import pytest
 from kernel.clock import ManualClock
 from kernel.ids import SeededIds
 from kernel.safety import ledger_reading
+from kernel.safety.folder import LEDGER_FILE
 from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_file import SCHEMA_VERSION
-from kernel.safety.ledger_reading import LEDGER_FILE
 from kernel.safety.ledger_store import LedgerStore, LedgerUnavailable
 from kernel.safety.ledger_writer import InlineWriter
 from kernel.safety.limits import REQUEST_ID_TTL_S

@@ -317,3 +317,41 @@ def test_paths_that_leave_the_workspace_are_refused(path: str) -> None:
 )
 def test_portable_names_are_taken_by_every_file_system(name: str, wanted: str) -> None:
     assert portable_name(name) == wanted
+
+
+def test_a_file_of_the_process_is_not_found(files: Files) -> None:
+    files.write("data/own/ledger.db", b"ledger")
+    files.write("data/own/settings", b"s")
+    files.flush()
+    files.withhold(["data/own/ledger.db"])
+    assert not files.exists("data/own/ledger.db")
+    assert files.on_disk("data/own/ledger.db") == ""
+    assert [entry.name for entry in files.list("data/own")] == ["settings"]
+    assert [path for path, _ in files.walk("data")] == ["data/own/settings"]
+    for refused in (files.read, files.remove):
+        with pytest.raises(FileNotFoundError):
+            refused("data/own/ledger.db")
+    files.copy("data/own", "data/copied")
+    assert [path for path, _ in files.walk("data/copied")] == ["data/copied/settings"]
+
+
+def test_a_file_of_the_process_is_not_replaced_moved_or_removed(files: Files) -> None:
+    files.write("data/own/ledger.db", b"ledger")
+    files.write("data/other/x", b"x")
+    files.flush()
+    files.withhold(["data/own/ledger.db"])
+    attempts = (
+        lambda: files.write("data/own/ledger.db", b"other"),
+        lambda: files.rename("data/other/x", "data/own/ledger.db"),
+        lambda: files.rename("data/own", "data/away"),
+        lambda: files.rename("data/other", "data/own"),
+        lambda: files.remove("data/own"),
+        lambda: files.remove("data"),
+    )
+    for attempt in attempts:
+        with pytest.raises(StorageError):
+            attempt()
+    files.flush()
+    files.withhold([])
+    assert files.read("data/own/ledger.db") == b"ledger"
+    assert files.read("data/other/x") == b"x"

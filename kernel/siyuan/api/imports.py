@@ -216,7 +216,8 @@ async def import_data(call: Call) -> Any:
     changed = []
     for path, content in files.items():
         inner = path[len(top) + 1 :]
-        if inner:
+        # An archive from elsewhere may hold the ledger of another process; the one at work here keeps its own.
+        if inner and not workspace.files.is_withheld(f"{DATA}/{inner}"):
             workspace.files.write(f"{DATA}/{inner}", content)
             changed.append(f"{DATA}/{inner}")
     workspace.notebooks.forget()

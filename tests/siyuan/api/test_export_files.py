@@ -7,6 +7,7 @@ import zipfile
 
 import pytest
 
+from kernel.safety.folder import PLUGIN_STORAGE, PROCESS_FILES
 from kernel.siyuan.arguments import Arguments
 from kernel.siyuan.dispatch import Envelope, dispatch
 from kernel.siyuan.kernel import Call, Form, FormFile
@@ -110,3 +111,34 @@ async def test_word_files_need_pandoc(kernel: MemoryKernel) -> None:
     assert (
         await kernel.answer("export/processPDF", id="x", path="/a.pdf", removeAssets=True, watermark=True)
     ).code == 0
+
+
+async def test_a_ledger_is_in_no_archive_of_the_data_and_is_not_replaced_by_one(kernel: MemoryKernel) -> None:
+    files, ledger, setting = kernel.workspace.files, PROCESS_FILES[1], f"{PLUGIN_STORAGE}/mcpToolsConfig"
+    files.write(ledger, b"mine")
+    files.write(setting, b"{}")
+    kernel.workspace.files.flush()
+    files.withhold(PROCESS_FILES)
+    address = (await kernel.call("export/exportData"))["zip"]
+    with zipfile.ZipFile(io.BytesIO(files.read(f"temp{address}"))) as archive:
+        names = [name.partition("/")[2] for name in archive.namelist()]
+    assert setting.removeprefix("data/") in names
+    assert ledger.removeprefix("data/") not in names
+    # The folder with the ledger in it stays, whoever asks.
+    for ask, more in (("removeFile", {}), ("renameFile", {"newPath": "/data/away"})):
+        assert (await kernel.answer(f"file/{ask}", path=f"/{PLUGIN_STORAGE}", **more)).code != 0
+    assert not files.exists(ledger)
+    assert ledger.rpartition("/")[2] not in [
+        one["name"] for one in await kernel.call("file/readDir", path=f"/{PLUGIN_STORAGE}")
+    ]
+    # An archive of another workspace may hold one of its own.
+    brought = io.BytesIO()
+    with zipfile.ZipFile(brought, "w") as archive:
+        archive.writestr(f"data-x/{ledger.removeprefix('data/')}", b"another's")
+        archive.writestr("data-x/assets/brought.txt", b"brought")
+    form = Form({}, [FormFile("file", "data.zip", brought.getvalue())])
+    answer = await dispatch(Call(kernel.kernel, "/api/import/importData", Arguments({}), form=form))
+    assert isinstance(answer, Envelope)
+    assert (answer.code, files.read("data/assets/brought.txt")) == (0, b"brought")
+    files.withhold([])
+    assert files.read(ledger) == b"mine"
