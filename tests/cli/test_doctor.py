@@ -23,7 +23,6 @@ from kernel.safety.ledger_reading import LEDGER_FILE
 from kernel.safety.ledger_store import LedgerStore, LedgerUnavailable
 from kernel.safety.ledger_writer import InlineWriter
 from kernel.safety.lock import CoordinatorLock
-from kernel.safety.open import LEDGER_FILE as COORDINATORS_FILE
 from kernel.safety.rows import Binding
 from kernel.safety.write import WriteEvent, WriteState
 from tests.cli.running import run
@@ -224,7 +223,6 @@ def record(workspace: Path) -> dict[str, str]:
 
 
 def test_the_ledger_is_read_as_it_is_written(workspace: Path) -> None:
-    assert LEDGER_FILE == COORDINATORS_FILE
     ids = record(workspace)
     folder = workspace / STORAGE
     before = (folder / LEDGER_FILE).read_bytes()

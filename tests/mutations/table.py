@@ -226,7 +226,7 @@ BUGS: tuple[Bug, ...] = (
         COMMIT,
         "if not _is_host_refusal(error) or (sent is not None and sent > 1):",
         "if sent is not None and sent > 1:",
-        "tests/sweeps/test_host_fault_at_every_call.py",
+        "tests/safety/test_doubt.py",
     ),
     Bug(
         "what did not begin costs the caller its lease",
@@ -348,7 +348,7 @@ BUGS: tuple[Bug, ...] = (
         "kernel/workspace/file_backends.py",
         "            if is_begun:\n",
         "            if not touched:\n",
-        DISK_SWEEP,
+        "tests/workspace/test_refusing_disk.py",
     ),
     # --- waiting for the ledger's disk ---
     Bug(
