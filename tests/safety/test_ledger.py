@@ -479,25 +479,6 @@ async def test_trouble_is_told_by_a_look_at_the_files_alone(tmp_path: Path, thre
         assert "ledger.db was deleted or replaced" in ledger.trouble()
 
 
-async def test_a_writer_that_never_ran_closes_at_once(tmp_path: Path) -> None:
-    store = LedgerStore(tmp_path / "ledger.db", lambda: 0)
-    await ThreadWriter(store).aclose()
-    assert not (tmp_path / "ledger.db").exists()
-
-
-def test_an_answer_that_nobody_waits_for_any_more_is_let_go(tmp_path: Path) -> None:
-    """The event loop has ended while the disk was busy."""
-
-    async def token() -> trio.lowlevel.TrioToken:
-        return trio.lowlevel.current_trio_token()
-
-    writer = ThreadWriter(LedgerStore(tmp_path / "ledger.db", lambda: 0))
-    writer._token = trio.run(token)
-    heard: list[int] = []
-    writer._call(lambda: heard.append(1))
-    assert heard == []
-
-
 async def test_no_text_of_a_note_reaches_the_disk(tmp_path: Path) -> None:
     """R84: what a commit leaves behind is searched for the words that were written."""
     from tests.safety.world import open_world

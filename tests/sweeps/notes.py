@@ -91,9 +91,7 @@ async def _write_notes(app: App) -> dict[str, Any]:
 
     box = (await call("/api/notebook/createNotebook", {"name": "Box"}))["notebook"]["id"]
     spare = (await call("/api/notebook/createNotebook", {"name": "Spare"}))["notebook"]["id"]
-    await app.host.write_file(f"/data/{PICTURE}", PNG)
-    await app.host.write_file(f"/data/{UNUSED_PICTURE}", PNG)
-    await app.host.write_file("/data/templates/plain.md", b"A template")
+    await _write_files(app)
     other = await document(box, "/Other", "Target text\n\nSecond text")
     target, second = await children(other)
     texts = [
@@ -140,6 +138,12 @@ async def _write_notes(app: App) -> dict[str, Any]:
     found["columns"] = columns
     found["card"] = cards["cards"][0]["cardID"] if cards["cards"] else beta
     return found
+
+
+async def _write_files(app: App) -> None:
+    await app.host.write_file(f"/data/{PICTURE}", PNG)
+    await app.host.write_file(f"/data/{UNUSED_PICTURE}", PNG)
+    await app.host.write_file("/data/templates/plain.md", b"A template")
 
 
 async def _snapshot(app: App) -> None:
