@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -108,7 +108,7 @@ def coordinator_finding(lock: Path, serve_options: str) -> Finding:
     if owner is None or not owner.url:
         words = "a kernel holds it and does not say where it answers"
         return Finding("coordinator", Verdict.FAIL, words, "wait until it has started, or start it again")
-    elif not _answers(owner.url):
+    if not _answers(owner.url):
         words = f"process {owner.pid} holds it, and nobody answers at {owner.url}"
         return Finding("coordinator", Verdict.FAIL, words, f"look at process {owner.pid}; end it if it hangs")
     return Finding("coordinator", Verdict.OK, f"process {owner.pid} at {owner.url}")
@@ -211,18 +211,19 @@ def _index(workspace: Path) -> Iterator[Finding]:
 
 def _settings(workspace: Path) -> Iterator[Finding]:
     folder = workspace / STORAGE
-    yield settings_finding(str(folder), _bytes(folder / "mcpToolsConfig"), _bytes(folder / "mcpHttpSettings"))
+    yield settings_finding(folder, _bytes(folder / "mcpToolsConfig"), _bytes(folder / "mcpHttpSettings"))
 
 
-def settings_finding(folder: str, tools_config: bytes | None, http_settings: bytes | None) -> Finding:
+def settings_finding(folder: PurePath, tools_config: bytes | None, http_settings: bytes | None) -> Finding:
     """What the two settings files switch on. ``folder`` names their place in the advice."""
     try:
         configuration = read_configuration(tools_config, http_settings)
     except ConfigurationUnreadable as error:
-        return Finding("settings", Verdict.FAIL, str(error), f"repair {folder}/mcpToolsConfig: every call is refused")
+        advice = f"repair {folder / 'mcpToolsConfig'}: every call is refused"
+        return Finding("settings", Verdict.FAIL, str(error), advice)
     if _parsed(http_settings) is None:
         words = "mcpHttpSettings is not a JSON object: its defaults are used"
-        return Finding("settings", Verdict.WARN, words, f"repair {folder}/mcpHttpSettings")
+        return Finding("settings", Verdict.WARN, words, f"repair {folder / 'mcpHttpSettings'}")
     if not configuration.serves_endpoint:
         return Finding("settings", Verdict.FAIL, "kernelEndpointEnabled is false", "set it to true in mcpHttpSettings")
     if not configuration.is_strict:
@@ -237,10 +238,10 @@ def _permissions(workspace: Path) -> Iterator[Finding]:
     path = workspace / STORAGE / "notebookPermissions"
     data = workspace / "data"
     names = [entry.name for entry in data.iterdir() if (entry / ".siyuan").is_dir()] if data.is_dir() else []
-    yield permissions_finding(str(path), _bytes(path), names)
+    yield permissions_finding(path, _bytes(path), names)
 
 
-def permissions_finding(path: str, content: bytes | None, notebooks: Sequence[str]) -> Finding:
+def permissions_finding(path: PurePath, content: bytes | None, notebooks: Sequence[str]) -> Finding:
     """How many notebooks may be read, written, deleted from. ``path`` names the file in the advice."""
     try:
         permissions = read_permissions(content, Level.WRITE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import AsyncIterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -17,17 +17,19 @@ from kernel.cli.checks import (
     permissions_finding,
     settings_finding,
 )
+from kernel.cli.place import HOST_TOKEN_VARIABLE
 from kernel.extension.bridge import EndpointLost
 from kernel.extension.catalog import VERSION_MIN, version_of
 from kernel.host.base import Host, HostError, HostHttpError
-from kernel.safety.folder import PLUGIN_STORAGE, storage_folder
+from kernel.safety.folder import storage_folder
 from kernel.safety.lock import COORDINATOR_LOCK
+from kernel.tools.configuration import HTTP_FILE, PERMISSIONS_FILE, PLUGIN_FOLDER, TOOLS_FILE
 
 if TYPE_CHECKING:
     from kernel.extension.bridge import OfficialEndpoint
 
-TOKEN_ADVICE: Final = "pass its API token (SiYuan: Settings - About) as SISYPHUS_HOST_TOKEN"
-# One notebook after the other is read; a host that has more than this long to say nothing is down.
+TOKEN_ADVICE: Final = f"pass its API token (SiYuan: Settings - About) as {HOST_TOKEN_VARIABLE}"
+# All questions together; a host that takes longer over so few is no use to anybody.
 HOST_CHECKS_S_MAX: Final = 60.0
 
 
@@ -80,20 +82,16 @@ async def of_host(host_url: str, host: Host, endpoint: OfficialEndpoint) -> Asyn
         yield Finding("token", Verdict.FAIL, f"the notebooks are not shown: {error}", advice)
         return
     yield Finding("token", Verdict.OK, f"{len(notebooks)} notebooks are shown")
-    folder = f"/{PLUGIN_STORAGE}"
     try:
-        tools, http, permissions = [
-            await host.read_file(f"{folder}/{name}")
-            for name in ("mcpToolsConfig", "mcpHttpSettings", "notebookPermissions")
-        ]
+        tools, http, permissions = [await host.read_file(path) for path in (TOOLS_FILE, HTTP_FILE, PERMISSIONS_FILE)]
     except HostError as error:
         words = f"the plugin's settings cannot be read: {error.message}"
         yield Finding(
             "settings", Verdict.FAIL, words, "every call is refused until then: the token must be an administrator's"
         )
         return
-    yield settings_finding(folder, tools, http)
-    yield permissions_finding(f"{folder}/notebookPermissions", permissions, notebooks)
+    yield settings_finding(PurePosixPath(PLUGIN_FOLDER), tools, http)
+    yield permissions_finding(PurePosixPath(PERMISSIONS_FILE), permissions, notebooks)
     yield await _official(version, endpoint)
 
 
