@@ -15,6 +15,12 @@ _NESTED_MAX: Final = 4096  # references followed from footnote to footnote
 _SHORT_RUNES_MAX: Final = 64  # a paragraph of the same document is cut to this when it is a footnote
 EMBED: Final = "NodeBlockQueryEmbed"
 BLOCK_LINK: Final = "siyuan://blocks/"
+# A reference on its way through a parser or the editor's DOM: no document holds these characters.
+REFERENCE_MARK: Final = "\ufdd0{}\ufdd1"
+DEFINITIONS_BEGIN: Final = (
+    '<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n<ol class="footnotes-defs-ol">'
+)
+DEFINITIONS_END: Final = "</ol></div>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,22 @@ def _in_list(block: Node) -> Node:
 
 def footnote_mark(footnote: Footnote) -> Node:
     return Node("NodeFootnotesRef", data=f"^{footnote.number}")
+
+
+def make_text(reference: Node, mark: str | None) -> None:
+    """A NodeFootnotesRef becomes its mark, or what was typed where nothing defines it."""
+    reference.type, reference.data = "NodeText", f"[{reference.data}]" if mark is None else mark
+
+
+def shown_reference(number: int | str, name: str) -> str:
+    """A reference on a page; ``name`` tells those of one footnote apart."""
+    link = f'<a href="#footnotes-def-{number}">{number}</a>'
+    return f'<sup class="footnotes-ref" id="footnotes-ref-{name}">{link}</sup>'
+
+
+def shown_anchor(number: int | str) -> str:
+    """What references on a page lead to: it stands at the start of the footnote."""
+    return f'<span id="footnotes-def-{number}"></span>'
 
 
 def is_reference(node: Node) -> bool:

@@ -14,6 +14,14 @@ from typing import Final
 from kernel.workspace.markdown.entities import unescape
 from kernel.workspace.nodes import BLOCK_TYPES, LIST_ORDERED, LIST_TASK
 from kernel.workspace.render.dom import DRAWN_LANGUAGES
+from kernel.workspace.render.footnotes import (
+    DEFINITIONS_BEGIN,
+    DEFINITIONS_END,
+    REFERENCE_MARK,
+    make_text,
+    shown_anchor,
+    shown_reference,
+)
 from kernel.workspace.render.html_tokens import sanitized_tokens
 from kernel.workspace.render.inlines import NEWLINE_ESCAPE, ZERO_WIDTH, is_cjk, is_in_cell, mark_text, mark_types
 from kernel.workspace.render.kramdown import render_kramdown
@@ -23,8 +31,6 @@ from kernel.workspace.render.tables import table_rows
 from kernel.workspace.tree import Node
 
 Parse = Callable[[str], list[Node]]
-# A reference as it goes through the parser: no document holds these characters.
-_MARK: Final = "\ufdd0{}\ufdd1"
 _FOOTNOTE: Final = re.compile(r"\[\^([^\]\s]+)\]|\ufdd0(\d+)\ufdd1")
 _DEFINITION: Final = re.compile(r"^\[\^([^\]\s]+)\]:[ \t]*", re.MULTILINE)
 _ALIGNMENTS: Final[dict[int, str]] = {1: "left", 2: "center", 3: "right"}
@@ -44,8 +50,7 @@ def render_preview(exported: Node, parse: Parse, new_id: Callable[[], str]) -> s
     defined = {node.data for node in exported.walk() if node.type == "NodeFootnotesDef"}
     for node in list(exported.walk()):
         if node.type == "NodeFootnotesRef":
-            mark = _MARK.format(node.data.removeprefix("^")) if node.data in defined else f"[{node.data}]"
-            node.type, node.data = "NodeText", mark
+            make_text(node, REFERENCE_MARK.format(node.data.removeprefix("^")) if node.data in defined else None)
         elif node.type == "NodeFootnotesDef":
             body = "\n\n".join(render_kramdown(block, mode="textmark") for block in node.children)
             definitions.append((node.data.removeprefix("^"), parse(body)))
@@ -112,7 +117,7 @@ class _Preview:
 
     def _is_referred(self, label: str) -> bool:
         tops = [one for item in self.items for one in (_blocks_of(item))]
-        marks = (f"[^{label}]", _MARK.format(label))
+        marks = (f"[^{label}]", REFERENCE_MARK.format(label))
         texts = [below.data for top in tops for below in top.walk() if below.type == "NodeText"]
         return any(mark in text for text in texts for mark in marks)
 
@@ -134,16 +139,16 @@ class _Preview:
             self.put("\n")
 
     def _definitions(self, footnotes: _Footnotes) -> None:
-        self.put('<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n<ol class="footnotes-defs-ol">')
+        self.put(DEFINITIONS_BEGIN)
         for label, blocks in footnotes.definitions:
             self.put("<li>")
             if blocks and label in self.referred:
-                anchor = Node("NodeInlineHTML", data=f'<span id="footnotes-def-{self.numbers[label]}"></span>')
+                anchor = Node("NodeInlineHTML", data=shown_anchor(self.numbers[label]))
                 blocks[0].insert(0, anchor)
             for block in blocks:
                 self.block(block)
             self.put("</li>\n")
-        self.put("</ol></div>")
+        self.put(DEFINITIONS_END)
 
     # --- blocks ----------------------------------------------------------------------------------------------------
     def block(self, node: Node) -> None:
@@ -325,8 +330,7 @@ class _Preview:
             position = found.end()
             self.shown[number] = self.shown.get(number, 0) + 1
             name = str(number) if self.shown[number] == 1 else f"{number}:{self.shown[number]}"
-            self.put(f'<sup class="footnotes-ref" id="footnotes-ref-{name}">')
-            self.put(f'<a href="#footnotes-def-{number}">{number}</a></sup>')
+            self.put(shown_reference(number, name))
         self.put(_escaped(node.data[position:]))
 
     def line_end(self, node: Node) -> None:

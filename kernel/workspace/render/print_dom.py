@@ -8,6 +8,14 @@ from html.parser import HTMLParser
 from typing import Final
 
 from kernel.workspace.render.dom import render_dom
+from kernel.workspace.render.footnotes import (
+    DEFINITIONS_BEGIN,
+    DEFINITIONS_END,
+    REFERENCE_MARK,
+    make_text,
+    shown_anchor,
+    shown_reference,
+)
 from kernel.workspace.render.inlines import ZERO_WIDTH, is_cjk
 from kernel.workspace.tree import Node
 
@@ -23,13 +31,10 @@ _ATTRIBUTES: Final = "protyle-attr"
 _OWN: Final = "custom-"  # attributes of the user, written as they are stored
 _WRAPPERS: Final = ("strong", "em", "sup")
 Attributes = list[tuple[str, str | None]]
-# Footnotes as they go through the DOM: no document holds these characters.
-_REFERENCE: Final = "\ufdd0{}\ufdd1"
+_REFERENCES: Final = re.compile(REFERENCE_MARK.format("([0-9]+)"))
+# Where a footnote begins, on its way through the DOM.
 _ANCHOR: Final = "\ufdd2{}\ufdd3"
-_REFERENCES: Final = re.compile("\ufdd0([0-9]+)\ufdd1")
-_ANCHORS: Final = re.compile("\ufdd2([0-9]+)\ufdd3")
-_SHOWN_REFERENCE: Final = r'<sup class="footnotes-ref" id="footnotes-ref-\1"><a href="#footnotes-def-\1">\1</a></sup>'
-_SHOWN_ANCHOR: Final = r'<span id="footnotes-def-\1"></span>'
+_ANCHORS: Final = re.compile(_ANCHOR.format("([0-9]+)"))
 
 
 def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset()) -> str:
@@ -45,7 +50,8 @@ def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset())
         else:
             reader.feed(render_dom([block]))
     reader.close()
-    return _ANCHORS.sub(_SHOWN_ANCHOR, _REFERENCES.sub(_SHOWN_REFERENCE, "".join(reader.parts)))
+    page = _REFERENCES.sub(lambda found: shown_reference(found[1], found[1]), "".join(reader.parts))
+    return _ANCHORS.sub(lambda found: shown_anchor(found[1]), page)
 
 
 def _marked(blocks: Sequence[Node]) -> dict[str, int]:
@@ -56,8 +62,7 @@ def _marked(blocks: Sequence[Node]) -> dict[str, int]:
         for node in list(block.walk()):
             if node.type == "NodeFootnotesRef":
                 number = numbers.get(node.data)
-                mark = f"[{node.data}]" if number is None else _REFERENCE.format(number)
-                node.type, node.data = "NodeText", mark
+                make_text(node, None if number is None else REFERENCE_MARK.format(number))
     return numbers
 
 
@@ -78,7 +83,7 @@ class _Printed(HTMLParser):
 
     def footnotes(self, block: Node, numbers: dict[str, int]) -> None:
         """The definitions at the end of the page."""
-        self._put('<div class="footnotes-defs-div"><hr class="footnotes-defs-hr" />\n<ol class="footnotes-defs-ol">')
+        self._put(DEFINITIONS_BEGIN)
         # A document's own name stands here as a heading that is no block.
         self.nameless = {one.id for definition in block.children for one in definition.children if not one.properties}
         for definition in block.children:
@@ -88,7 +93,7 @@ class _Printed(HTMLParser):
             self._put("<li>")
             self.feed(render_dom(definition.children))
             self._put("</li>\n")
-        self._put("</ol></div>")
+        self._put(DEFINITIONS_END)
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         values = {name: value or "" for name, value in attrs}
