@@ -14,6 +14,8 @@ REMOTE_CONNECT_S_MAX: Final = 5.0
 FORM_BYTES_EXTRA: Final = 64 * 1024
 # How much of a foreign answer is quoted in an error message.
 QUOTED_ANSWER_CHARS_MAX: Final = 200
+# Notes to a client that asked for progress, for one list that its call works through.
+PROGRESS_NOTES_PER_LIST_MAX: Final = 64
 # Piece size of a streamed download.
 STREAM_CHUNK_BYTES: Final = 65_536
 # One ordinary read action, all its host calls together (R266, R267; kernelOptions may change both).

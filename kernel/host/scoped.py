@@ -19,6 +19,7 @@ from kernel.host.base import Host, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
 from kernel.host.envelope import is_transient
 from kernel.host.limits import SCOPED_RETRY_WAITS_S
+from kernel.host.progress import UNTOLD, Progress
 from kernel.host.retries import RetryTerms, retry_terms
 from kernel.host.streams import closing_stream
 
@@ -47,6 +48,7 @@ class ScopedHost:
         budget: ReadBudget | None = None,
         retries: int = len(SCOPED_RETRY_WAITS_S),
         host_retries: bool = False,
+        progress: Progress = UNTOLD,
     ) -> None:
         self._host = host
         self._ticket = ticket
@@ -54,6 +56,7 @@ class ScopedHost:
         self._retry_waits_s = () if host_retries else SCOPED_RETRY_WAITS_S[:retries]
         self._terms = RetryTerms(retries, lambda: self._before(writes=False)) if host_retries else None
         self.budget = budget
+        self.progress = progress
         self.calls = 0
         self.writes_sent = 0
 

@@ -56,6 +56,7 @@ class PostChannel(msgspec.Struct, eq=False):
     takes_events: bool
     capabilities: Mapping[str, Any]
     progress_token: int | str | None = None
+    has_progress_message: bool = True  # the first revision has no such member
     log_level: str | None = None
     session: Session | None = None
     input_responses: Any = UNSET
@@ -72,6 +73,10 @@ class PostChannel(msgspec.Struct, eq=False):
 
     # --- the producer's side ---
 
+    @property
+    def wants_progress(self) -> bool:
+        return self.takes_events and self.progress_token is not None
+
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         if self.progress_token is None or (self._progress is not None and progress <= self._progress):
             return
@@ -79,7 +84,7 @@ class PostChannel(msgspec.Struct, eq=False):
         params: dict[str, Any] = {"progressToken": self.progress_token, "progress": progress}
         if total is not None:
             params["total"] = total
-        if message is not None:
+        if message is not None and self.has_progress_message:
             params["message"] = message
         self._push(notification_message("notifications/progress", params))
 

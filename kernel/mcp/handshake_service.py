@@ -232,6 +232,7 @@ class HandshakeService:
             takes_events=takes_events and isinstance(operation, CallTool),
             capabilities={} if session is None else session.capabilities,
             progress_token=progress_token,
+            has_progress_message=session is None or session.revision.has_progress_message,
             log_level=None if session is None else session.log_level,
             session=session,
         )

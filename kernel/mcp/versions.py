@@ -22,6 +22,7 @@ class Revision:
 
     name: str
     has_batches: bool = False
+    has_progress_message: bool = True
     has_elicitation: bool = False
     has_elicitation_mode: bool = False
 
@@ -29,7 +30,7 @@ class Revision:
 HANDSHAKE_REVISIONS: Final[dict[str, Revision]] = {
     revision.name: revision
     for revision in (
-        Revision("2024-11-05"),
+        Revision("2024-11-05", has_progress_message=False),
         Revision("2025-03-26", has_batches=True),
         Revision("2025-06-18", has_elicitation=True),
         Revision("2025-11-25", has_elicitation=True, has_elicitation_mode=True),

@@ -186,7 +186,8 @@ async def search(context: ToolContext, arguments: Arguments) -> Any:
     results = [{**row, "id": row["avID"], "renderArgs": {"id": row["avID"]}} for row in named]
     known = {row["avID"] for row in named}
     if keyword:
-        for row in (await _host_results(context, "", excludes))[:AV_SEARCH_SCANNED_MAX]:
+        others = (await _host_results(context, "", excludes))[:AV_SEARCH_SCANNED_MAX]
+        for row in context.progress.steps(others, "Looked into database"):
             if row["avID"] not in known and (hit := await _primary_hit(context, row["avID"], keyword)) is not None:
                 results.append(hit)
     kept, unresolved, hidden = await _visible(context, results)
@@ -237,7 +238,7 @@ async def _visible(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], int]:
     """Those in notebooks that may be read; those whose place is unknown; how many may not be read."""
     kept, unresolved, hidden = [], [], 0
-    for row in results:
+    for row in context.progress.steps(results, "Looked up"):
         try:
             notebook = await context.notebook_of(str(row.get("blockID") or ""))
         except (HostError, ToolError):

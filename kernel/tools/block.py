@@ -61,7 +61,7 @@ async def move(context: ToolContext, arguments: Arguments) -> Written:
     ids: list[str] = arguments["ids"] if "ids" in arguments else [arguments["id"]]
     roots = await context.checked_roots([*ids, *anchors.values()])
     order = list(reversed(ids))
-    for block_id in order:
+    for block_id in context.progress.steps(order, "Moved block"):
         await context.call("/api/block/moveBlock", id=block_id, **anchors)
     if "ids" not in arguments:
         return Written({"success": True, "id": ids[0], **anchors}, protyle(*roots))
@@ -98,7 +98,7 @@ async def batch_kramdown(context: ToolContext, arguments: Arguments) -> Any:
     """Each id answers for itself; order and repeats are kept."""
     ids: list[str] = arguments["ids"]
     refused: dict[str, dict[str, Any]] = {}
-    for block_id in dict.fromkeys(ids):
+    for block_id in context.progress.steps(dict.fromkeys(ids), "Looked up"):
         try:
             await context.require_block(block_id, Level.READ)
         except ToolError as error:

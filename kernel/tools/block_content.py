@@ -255,7 +255,7 @@ async def write_texts(context: ToolContext, blocks: Sequence[TextBlock]) -> dict
     if not blocks:
         return {}
     rows, notes = [], {}
-    for block in blocks:
+    for block in context.progress.steps(blocks, "Prepared block"):
         data = await markdown_input.markdown(context, block.markdown)
         notes.update(data.notes)
         rows.append({"id": block.id, "dataType": "markdown", "data": data.text})

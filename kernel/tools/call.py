@@ -17,8 +17,9 @@ from kernel.canonical import digest
 from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.faults.calls import CallFacts, current_call
-from kernel.host.base import Host, HostError, HostHttpError, near
+from kernel.host.base import Host, HostError, near
 from kernel.host.budget import ReadBudget
+from kernel.host.progress import UNTOLD, Progress
 from kernel.host.scoped import ScopedHost
 from kernel.ids import IdSource
 from kernel.safety.intent import CommitGate, Coordinator, Intent, Observation, Outcome
@@ -28,7 +29,7 @@ from kernel.tools import help as help_pages
 from kernel.tools.app_sessions import HANDLERS as APP_HANDLERS
 from kernel.tools.candidates import Candidates
 from kernel.tools.configuration import Configuration, KernelOptions
-from kernel.tools.context import Handling, Refresh, ToolContext, Written
+from kernel.tools.context import Handling, ToolContext, Written
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.limits import MEMORY_STALE_AFTER_MS
 from kernel.tools.permissions import Level, Permissions
@@ -47,6 +48,7 @@ from kernel.tools.preparation import (
     offered_tool,
     safety_frame,
 )
+from kernel.tools.refreshing import refreshed
 from kernel.tools.registry import TOOLS, Action, Tool, find_action
 from kernel.tools.service import Caller, CallNamed, Prepared, Refused, ToolResult
 from kernel.tools.statistics import Statistics
@@ -322,6 +324,7 @@ class Tools:
             budget=budget,
             retries=options.read_retries,
             host_retries=not parts.retries_reads,
+            progress=_progress(call, configuration, caller),
         )
         return ToolContext(
             host,
@@ -373,7 +376,8 @@ class Tools:
         gate = self.parts.boundary(ticket)
         gate.enter_commit()
         written = _as_written(await gate.run(lambda: handling.run(context, call.arguments)))
-        payload = await self._refreshed(context, written)
+        context.progress.stage("Written")
+        payload = await refreshed(context, written)
         return {**payload, **safety_frame(context.configuration, call.policy)}
 
     async def _strict(self, call: Asked, handling: Handling, context: ToolContext, ticket: Ticket) -> Any:
@@ -391,10 +395,11 @@ class Tools:
         async def write() -> Outcome:
             nonlocal written
             written = _as_written(await handling.run(context, call.arguments))
+            context.progress.stage("Written")
             return Outcome(written.payload, written.changed, written.replay, written.expectation)
 
         payload = await coordinator.commit(intent, self.parts.boundary(ticket), write)
-        return await self._refreshed(context, Written(payload, written.refresh))
+        return await refreshed(context, Written(payload, written.refresh))
 
     def _intent(self, call: Asked, handling: Handling, context: ToolContext) -> Intent:
         submitted = call.submitted
@@ -404,8 +409,11 @@ class Tools:
 
         async def probe() -> Observation:
             if handling.probe is not None:
-                return await handling.probe(context, call.arguments)
-            return await observe(scoped, call.action.tool, call.action.name, call.arguments)
+                seen = await handling.probe(context, call.arguments)
+            else:
+                seen = await observe(scoped, call.action.tool, call.action.name, call.arguments)
+            context.progress.stage("Looked at the target")
+            return seen
 
         return Intent(
             call.action.tool,
@@ -420,26 +428,6 @@ class Tools:
             writes_sent=(lambda: scoped.writes_sent) if isinstance(scoped, ScopedHost) else None,
             creates=handling.creates,
         )
-
-    async def _refreshed(self, context: ToolContext, written: Written) -> dict[str, Any]:
-        """Tell the user's windows what changed. A window that cannot be told never fails the write."""
-        if not written.refresh:
-            return written.payload
-        operations: list[Refresh] = list(dict.fromkeys(written.refresh))
-        failures_seen = []
-        for operation in operations:
-            try:
-                await context.host.call(f"/api/ui/{operation.kind}", {"id": operation.id} if operation.id else {})
-            except HostHttpError as error:
-                # A host without windows serves no such endpoint: there is nobody to tell.
-                if error.status != 404:
-                    failures_seen.append({**operation.as_json(), "message": error.message})
-            except HostError as error:
-                failures_seen.append({**operation.as_json(), "message": error.message})
-        told: dict[str, Any] = {"applied": True, "operations": [operation.as_json() for operation in operations]}
-        if failures_seen:
-            told["partialFailure"] = failures_seen
-        return {**written.payload, "uiRefresh": told}
 
     async def _help(self, prepared: Prepared) -> ToolResult:
         configuration = await self._listed_configuration()
@@ -472,6 +460,18 @@ class Tools:
         if action is None:
             return results.failure(failures.payload_of(error, name))
         return failed(self.files.last_known, action, error, action.policy.resolve(arguments))
+
+
+def _progress(call: Asked, configuration: Configuration, caller: Caller) -> Progress:
+    """A write has stages: it looks, writes, and looks again; a preflight only looks, and who gives no guarantee only
+    writes."""
+    channel = caller.channel
+    if channel is None or not channel.wants_progress:
+        return UNTOLD
+    stages = 0 if call.policy.is_read else 1
+    if call.policy.is_mutation and configuration.is_strict and not call.is_preflight:
+        stages = 3
+    return Progress(channel.progress, stages)
 
 
 def _forwarding(name: str) -> Handling:

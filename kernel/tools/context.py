@@ -15,6 +15,7 @@ import msgspec
 from kernel.clock import Clock
 from kernel.errors import ToolError
 from kernel.host.base import Host, HostApiError, HostError
+from kernel.host.progress import Progress, progress_of
 from kernel.ids import IdSource
 from kernel.safety.intent import Observation, Outcome
 from kernel.tools.configuration import Configuration
@@ -81,6 +82,11 @@ class ToolContext(msgspec.Struct, eq=False):
     stages: list[str] = []
     # ``with context.aside():`` what is sent inside changes no note, and is not counted as a write of this call.
     aside: Callable[[], AbstractContextManager[None]] = nullcontext
+
+    @property
+    def progress(self) -> Progress:
+        """How far this call is."""
+        return progress_of(self.host)
 
     async def call(self, path: str, /, **arguments: Any) -> Any:
         """One host call: ``context.call("/api/block/getBlockInfo", id=…)``. Arguments that are None are left out."""
@@ -242,7 +248,11 @@ def on_block(level: Level, *names: str) -> Guard:
     async def guard(context: ToolContext, arguments: Arguments) -> None:
         for name in names:
             value = arguments.get(name)
-            for block_id in value if isinstance(value, list) else [value] if value else []:
+            if not isinstance(value, list):
+                if value:
+                    await context.require_block(str(value), level)
+                continue
+            for block_id in context.progress.steps(value, "Looked up"):
                 await context.require_block(str(block_id), level)
 
     return guard

@@ -57,6 +57,7 @@ class TreeWalk:
             return []
 
     async def _rows(self, path: str) -> list[Mapping[str, Any]]:
+        self.context.progress.found("Listed the documents below")
         data = await self.context.call(
             "/api/filetree/listDocsByPath",
             notebook=self.notebook,

@@ -86,7 +86,8 @@ async def remove(context: ToolContext, arguments: Arguments) -> Written:
         await context.call("/api/filetree/removeDocByID", id=block_id)
         return Written({"success": True, "id": block_id}, (*protyle(block_id), FILETREE))
     if ids := arguments.get("ids"):
-        paths = [(await context.call("/api/filetree/getPathByID", id=block_id))["path"] for block_id in ids]
+        each = context.progress.steps(ids, "Looked up")
+        paths = [(await context.call("/api/filetree/getPathByID", id=block_id))["path"] for block_id in each]
         await context.call("/api/filetree/removeDocs", paths=paths)
         return Written({"success": True, "ids": ids, "count": len(ids)}, (*protyle(*ids), FILETREE))
     if stored := arguments.get("paths"):
@@ -209,7 +210,7 @@ async def _guard_by_path(context: ToolContext, arguments: Arguments, level: Leve
 
 async def _guard_paths(context: ToolContext, paths: Sequence[str], level: Level) -> None:
     """Documents named by storage paths alone: the id in the path says where they are."""
-    for path in paths:
+    for path in context.progress.steps(paths, "Looked up"):
         match = _STORED.search(path)
         try:
             if match is None:
@@ -240,7 +241,7 @@ async def _guard_remove(context: ToolContext, arguments: Arguments) -> None:
 
 async def _guard_move(context: ToolContext, arguments: Arguments) -> None:
     if from_ids := arguments.get("fromIDs"):
-        for block_id in from_ids:
+        for block_id in context.progress.steps(from_ids, "Looked up"):
             await context.require_block(block_id, Level.WRITE)
         await _guard_place(context, arguments["toID"])
     else:

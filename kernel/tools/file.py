@@ -165,7 +165,8 @@ async def extract_doc(context: ToolContext, arguments: Arguments) -> Written:
     markdown, human = str(data.get("content") or ""), str(data.get("hPath") or "")
     delivery = arguments.get("delivery") or "inline"
     assets, left = [], INLINE_EXPORT_BYTES_MAX
-    for path in dict.fromkeys(unquote(found) for found in _ASSET.findall(markdown)):
+    paths = list(dict.fromkeys(unquote(found) for found in _ASSET.findall(markdown)))
+    for path in context.progress.steps(paths, "Read asset"):
         asset, used = await _extracted(context, path, left if delivery == "inline" else 0)
         left -= used
         assets.append(asset)

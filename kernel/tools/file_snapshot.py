@@ -32,7 +32,8 @@ async def export_markdown_snapshot(context: ToolContext, arguments: Arguments) -
     ids, errors = (list(dict.fromkeys(listed)), []) if listed else await _inventory(context, notebook, roots or [])
     inventory_hash = digest(ids)
     offset = _offset(arguments.get("cursor"), scope_hash, inventory_hash)
-    documents = [await _document(context, notebook, block_id) for block_id in ids[offset : offset + limit]]
+    wanted = context.progress.steps(ids[offset : offset + limit], "Exported document")
+    documents = [await _document(context, notebook, block_id) for block_id in wanted]
     failed = [document for document in documents if document.get("errors")]
     has_next = offset + limit < len(ids)
     page: dict[str, Any] = {"offset": offset, "limit": limit, "total": len(ids), "hasNext": has_next}

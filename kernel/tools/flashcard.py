@@ -119,6 +119,7 @@ async def _guard_review(context: ToolContext, arguments: Arguments) -> None:
     deck, card = _named_deck(arguments["deckID"]), arguments["cardID"]
     for page in range(1, _CARD_PAGES_MAX + 1):
         data = await context.call("/api/riff/getRiffCards", id=deck, page=page, pageSize=_CARDS_PAGE) or {}
+        context.progress.found("Looked through the cards")
         for block in data.get("blocks") or []:
             own = (block.get("riffCardID"), (block.get("riffCard") or {}).get("id"))
             if card in own:
@@ -171,7 +172,7 @@ async def _guard_create(context: ToolContext, arguments: Arguments) -> None:
     a block for a strict write only."""
     ids: Sequence[str] = arguments["blockIDs"]
     is_strict = context.configuration.is_strict
-    for block_id in ids:
+    for block_id in context.progress.steps(ids, "Looked up"):
         if not await context.call("/api/block/checkBlockExist", id=block_id):
             if not is_strict:
                 continue
@@ -200,7 +201,7 @@ async def _guard_remove(context: ToolContext, arguments: Arguments) -> None:
     """Cards of blocks that are gone may be removed; cards of blocks that are there need the right to."""
     if context.configuration.is_strict:
         await _require_card(context, arguments)
-    for block_id in arguments["blockIDs"]:
+    for block_id in context.progress.steps(arguments["blockIDs"], "Looked up"):
         if await context.call("/api/block/checkBlockExist", id=block_id):
             await context.require_block(block_id, Level.DELETE)
 

@@ -30,7 +30,7 @@ async def search(context: ToolContext, arguments: Arguments) -> Any:
         hits += _hits(place.path, text_of(context, place.path), matches)
         extra = about(context, place.path)
     else:
-        for shown, block_id in await _documents(context, place):
+        for shown, block_id in context.progress.steps(await _documents(context, place), "Searched document"):
             data = await context.call("/api/export/exportMdContent", id=block_id)
             hits += _hits(shown, str((data or {}).get("content") or ""), matches)
     return page_of(hits, arguments["page"], arguments["pageSize"], path=place.path, **extra, **asked)

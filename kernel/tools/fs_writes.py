@@ -127,6 +127,7 @@ async def _descendants(context: ToolContext, root: str) -> list[Mapping[str, Any
     while waiting:
         block = waiting.pop()
         found.append(block)
+        context.progress.found("Looked through the blocks")
         if len(found) > OVERWRITE_DESCENDANTS_MAX:
             raise refusal(
                 f"The document has more than {OVERWRITE_DESCENDANTS_MAX} blocks: it cannot be checked.", "too_large"

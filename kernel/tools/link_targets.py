@@ -35,7 +35,8 @@ async def ensure_link_targets(context: ToolContext, arguments: Arguments) -> Any
         raise refusal(f"These targets do not exist: {keys}.", "not_found", targets=rows)
     if mode != "create" or payload["dryRun"]:
         return payload
-    created = [await _create(context, place, row, arguments.get("markdown") or "") for row in missing]
+    text = arguments.get("markdown") or ""
+    created = [await _create(context, place, row, text) for row in context.progress.steps(missing, "Created document")]
     payload |= {"success": True, "created": len(created), "createdIDs": created, "missing": 0}
     return Written(payload, (FILETREE,), changed=bool(created))
 

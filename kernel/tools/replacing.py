@@ -113,5 +113,6 @@ async def candidates(context: ToolContext, children: Sequence[Mapping[str, Any]]
             below = await context.call("/api/block/getChildBlocks", id=block_id) or []
             waiting.extend(reversed(below))
         else:
+            context.progress.found("Looked through the blocks")
             found.blocks.append(TextBlock(block_id, clean(str(block.get("markdown") or ""))))
     return found

@@ -75,6 +75,7 @@ async def descendants(context: ToolContext, block_id: str) -> set[str]:
         for child in await context.call("/api/block/getChildBlocks", id=waiting.pop()) or []:
             if child["id"] not in found:
                 found.add(child["id"])
+                context.progress.found("Looked through the blocks")
                 if child.get("type") in ("l", "i", "b", "s", "h", "callout"):
                     waiting.append(child["id"])
     return found

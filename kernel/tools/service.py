@@ -23,6 +23,11 @@ CallNamed = tuple[str, Mapping[str, Any]]
 class Channel(Protocol):
     """What a running call may send its client before its answer. Never blocks; drops what the client did not ask for."""
 
+    @property
+    def wants_progress(self) -> bool:
+        """Whether its client asked to be told how far the call is."""
+        ...
+
     def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """``notifications/progress``; nothing without a progress token. ``progress`` must grow."""
         ...

@@ -8,6 +8,7 @@ from typing import Any, Final
 from kernel.canonical import digest_bytes
 from kernel.errors import ToolError
 from kernel.host.base import Host
+from kernel.host.progress import progress_of
 from kernel.ids import is_node_id
 from kernel.json_text import read_json
 from kernel.safety.digest import normal, seen_part
@@ -52,7 +53,8 @@ class Reading:
         """Each block as Kramdown, attributes and DOM (R64); ``missing`` where the live look-up knows none."""
         states: dict[str, State] = {}
         distinct = list(dict.fromkeys(ids))
-        for start in range(0, len(distinct), BLOCKS_PER_READ_MAX):
+        starts = range(0, len(distinct), BLOCKS_PER_READ_MAX)
+        for start in progress_of(self._host).steps(starts, "Read the blocks, part"):
             states.update(await self._some_blocks(distinct[start : start + BLOCKS_PER_READ_MAX]))
         return states
 
@@ -106,6 +108,7 @@ class Reading:
         while waiting:
             for child in await self.children(notebook, waiting.pop()):
                 found.append(child)
+                progress_of(self._host).found("Listed the documents below")
                 if len(found) > SUBTREE_DOCUMENTS_MAX:
                     raise ToolError(
                         "too_large",
