@@ -14,7 +14,7 @@ from kernel.ids import is_node_id
 from kernel.workspace.events import MAIN, PROTYLE
 from kernel.workspace.nodes import CONTAINER_TYPES, LIST_TASK
 from kernel.workspace.operations import Operation
-from kernel.workspace.refs import degrade_unknown_refs, targets_in
+from kernel.workspace.refs import degrade_unknown_refs, references_in, targets_in
 from kernel.workspace.sections import (
     clear_fold,
     folded_heading_above,
@@ -72,6 +72,8 @@ class Edit:
     deleted: list[str] = field(default_factory=list)
     # Blocks that more or fewer blocks refer to now.
     recounted: list[str] = field(default_factory=list)
+    # (block, target) of references that were not there before: the kernel learns of them too late to let them follow.
+    new_references: set[tuple[str, str]] = field(default_factory=set)
     # Documents that protyle windows must load again.
     reloads: list[str] = field(default_factory=list)
 
@@ -92,6 +94,12 @@ class Edit:
             raise TransactionError(block_id=block_id)
         return document, node
 
+    def exists(self, block_id: str) -> bool:
+        """Whether a block is there by now: one that this transaction took out is gone, unless it came back."""
+        if any(block_id in document.nodes for document in self.documents.values()):
+            return True
+        return block_id not in self.deleted and self.workspace.block_exists(block_id)
+
     def blocks_of(self, operation: Operation) -> list[Node]:
         """The blocks in an operation's data. Raises TransactionError if there are none."""
         data = operation["data"]
@@ -103,7 +111,7 @@ class Edit:
         for block in blocks:
             if not block.id:
                 give_id(block, self.workspace.new_id())
-            degrade_unknown_refs(self.workspace, block)
+            degrade_unknown_refs(self.exists, block)
         return blocks
 
     def touch(self, *nodes: Node) -> None:
@@ -190,6 +198,7 @@ def insert(edit: Edit, operation: Operation) -> None:
     edit.changed[first.id] = first
     unbind(first)
     edit.recounted += [*targets_in(first), document.id]
+    edit.new_references.update(*map(references_in, placed))
     operation["id"] = first.id
     operation["parentID"] = first.parent.id if first.parent is not None else ""
 
@@ -275,6 +284,7 @@ def _insert_at_end(edit: Edit, operation: Operation, *, is_append: bool) -> None
             edit.put(document, block)
         edit.touch(*stamp_created(block))
         edit.changed[block.id] = block
+        edit.new_references.update(references_in(block))
     if first is not ordered[-1]:
         edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
@@ -342,6 +352,7 @@ def update(edit: Edit, operation: Operation) -> None:
     targets, old_targets = targets_in(new), targets_in(old)
     if targets != old_targets:
         edit.recounted += [*old_targets, *targets]
+        edit.new_references.update(set(references_in(new)).difference(references_in(old)))
     if old.type in CONTAINER_TYPES:
         keep_folded_sections(new, old)
         edit.touch(old)
@@ -352,7 +363,7 @@ def update(edit: Edit, operation: Operation) -> None:
 
 def tidy_updated(edit: Edit, new: Node) -> None:
     """What an update drops: empty inline maths, unknown targets, blank lines of an HTML block."""
-    degrade_unknown_refs(edit.workspace, new)
+    degrade_unknown_refs(edit.exists, new)
     for node in list(new.walk()):
         types = str(node.fields.get("TextMarkType", "")).split()
         if "inline-math" in types and not str(node.fields.get("TextMarkInlineMathContent", "")).strip():

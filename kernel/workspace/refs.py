@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from kernel.ids import NODE_ID
@@ -142,12 +142,12 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-def degrade_unknown_refs(workspace: Workspace, root: Node) -> None:
+def degrade_unknown_refs(exists: Callable[[str], bool], root: Node) -> None:
     """A reference to a block that exists nowhere, not even in the new text, loses its id and becomes text."""
     own = {node.id for node in root.walk() if node.id}
     for node in root.walk():
         target = node.fields.get("TextMarkBlockRefID")
-        if not target or not is_block_ref(node) or target in own or workspace.block_exists(target):
+        if not target or not is_block_ref(node) or target in own or exists(target):
             continue
         del node.fields["TextMarkBlockRefID"]
         node.fields.pop("TextMarkBlockRefSubtype", None)
@@ -171,9 +171,11 @@ def transfer_references(workspace: Workspace, source_id: str, target: Node, bloc
         workspace.save(document)
 
 
-def refresh_anchors(workspace: Workspace, changed: Iterable[Node]) -> list[str]:
+def refresh_anchors(
+    workspace: Workspace, changed: Iterable[Node], unknown: Collection[tuple[str, str]] = frozenset()
+) -> list[str]:
     """Rewrite the dynamic anchors that point to changed blocks, and those that point to them in turn; items of
-    databases that stand for changed blocks follow too.
+    databases that stand for changed blocks follow too. ``unknown``: (block, target) of references that do not follow.
 
     Returns the documents that were rewritten.
     """
@@ -181,7 +183,7 @@ def refresh_anchors(workspace: Workspace, changed: Iterable[Node]) -> list[str]:
     changed = list(changed)
     targets = {node.id: node for node in changed}
     for _ in range(ANCHOR_ROUNDS_MAX):
-        targets = _refresh_round(workspace, _with_relatives(workspace, targets), rewritten)
+        targets = _refresh_round(workspace, _with_relatives(workspace, targets), unknown, rewritten)
         if not targets:
             break
     from kernel.workspace.views.binding import follow_blocks
@@ -208,7 +210,12 @@ def first_leaf_or_self(node: Node) -> Node | None:
     return first_leaf(node) if node.type in CONTAINER_TYPES else node
 
 
-def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: dict[str, None]) -> dict[str, Node]:
+def _refresh_round(
+    workspace: Workspace,
+    targets: dict[str, Node],
+    unknown: Collection[tuple[str, str]],
+    rewritten: dict[str, None],
+) -> dict[str, Node]:
     referring: dict[str, Node] = {}
     for root_id in workspace.blocks.referrers(targets):
         document = workspace.edit(root_id)
@@ -220,8 +227,10 @@ def _refresh_round(workspace: Workspace, targets: dict[str, Node], rewritten: di
             text = ref_text(target).strip() or target.id
             if str(node.fields.get("TextMarkTextContent", "")).strip() == text:
                 continue
-            node.fields["TextMarkTextContent"] = text
             block = block_of(node)
+            if (block.id, target.id) in unknown:
+                continue
+            node.fields["TextMarkTextContent"] = text
             referring[block.id] = block
             rewritten_nodes.append(node)
             data = {"rootID": root_id, "blockID": block.id, "defBlockID": target.id, "refText": text}

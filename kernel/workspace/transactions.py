@@ -105,7 +105,7 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
         workspace.save(document, edit.touched)
         workspace.emit("savedoc", _saved_told(document.id, transaction))
     workspace.blocks.deleted(edit.deleted)
-    followed = refresh_anchors(workspace, list(edit.changed.values())) if edit.changed else []
+    followed = refresh_anchors(workspace, edit.changed.values(), edit.new_references) if edit.changed else []
     transaction.changed_roots = list(dict.fromkeys([*transaction.mutated_roots, *followed]))
     workspace.recount(edit.recounted)
     for root_id in edit.stale:

@@ -212,3 +212,24 @@ async def test_a_block_that_ends_a_fold_stays_there_when_it_is_put_behind_its_he
     await kernel.call("block/foldBlock", id=heading)
     await kernel.call("block/moveBlock", id=last, previousID=heading)
     assert await _shown(kernel, document) == ["# H", "one", "two"]
+
+
+async def test_the_anchor_of_a_reference_that_the_same_edit_made_does_not_follow_it() -> None:
+    """A block that refers to itself; only what was there before an edit follows it."""
+    kernel = MemoryKernel()
+    doc = await kernel.document(await kernel.notebook(), "/Doc", "text")
+    block = (await kernel.call("block/getChildBlocks", id=doc))[0]["id"]
+    itself = f"again (({block} 'dyn'))"
+    await kernel.call("block/updateBlock", id=block, dataType="markdown", data=itself)
+    assert f"(({block} 'dyn'))" in (await kernel.call("block/getBlockKramdown", id=doc))["kramdown"]
+    await kernel.call("block/updateBlock", id=block, dataType="markdown", data=itself)
+    assert f"(({block} 'again " in (await kernel.call("block/getBlockKramdown", id=doc))["kramdown"]
+
+
+async def test_a_reference_to_a_block_that_the_same_edit_deletes_becomes_text() -> None:
+    kernel = MemoryKernel()
+    doc = await kernel.document(await kernel.notebook(), "/Doc", "text")
+    block = (await kernel.call("block/getChildBlocks", id=doc))[0]["id"]
+    await kernel.call("block/updateBlock", id=doc, dataType="markdown", data=f"see (({block} 'dyn'))")
+    kramdown = (await kernel.call("block/getBlockKramdown", id=doc))["kramdown"]
+    assert kramdown.startswith("see (( 'dyn'))\n")
