@@ -6,14 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.siyuan.api.test_av import AV, ITEMS, OTHER, Databases, key_id
-from tests.siyuan.api.test_av_views import filled, filter_by, number
-from tests.siyuan.kernel_in_memory import MemoryKernel
-
-
-@pytest.fixture
-async def av(kernel: MemoryKernel) -> Databases:
-    return await Databases(kernel).open(texts=("first text", "second text"))
+from tests.workspace.views.test_showing import filled, filter_by, number
+from tests.workspace.views.world import AV, ITEMS, OTHER, Databases, key_id
 
 
 # --- relations -----------------------------------------------------------------------------------------------------------

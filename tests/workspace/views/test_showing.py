@@ -8,15 +8,9 @@ from typing import Any
 import pytest
 
 from kernel.workspace.views.moments import unix_ms
-from tests.siyuan.api.test_av import AV, ITEMS, Databases, key_id
-from tests.siyuan.kernel_in_memory import MemoryKernel
+from tests.workspace.views.world import AV, ITEMS, Databases, key_id
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-async def av(kernel: MemoryKernel) -> Databases:
-    return await Databases(kernel).open(texts=("first text", "second text"))
 
 
 async def filled(av: Databases, kind: str, *values: Any) -> str:
