@@ -168,7 +168,7 @@ def bare_item(edit: Edit, around: Node) -> Node:
 def insert(edit: Edit, operation: Operation) -> None:
     """Put blocks before ``nextID``, after ``previousID`` or first into ``parentID``, in this order of precedence."""
     anchors = [operation[name] for name in ("nextID", "previousID", "parentID")]
-    known = [anchor for anchor in anchors if anchor and edit.workspace.block_exists(anchor)]
+    known = [anchor for anchor in anchors if anchor and edit.exists(anchor)]
     if not known:
         edit.workspace.emit("reloadui", to=MAIN)
         return
@@ -266,7 +266,7 @@ def prepend_insert(edit: Edit, operation: Operation) -> None:
 
 def _insert_at_end(edit: Edit, operation: Operation, *, is_append: bool) -> None:
     parent_id = operation["parentID"]
-    if not edit.workspace.block_exists(parent_id):
+    if not edit.exists(parent_id):
         edit.workspace.emit("reloadui", to=MAIN)
         return
     document, node = edit.block(parent_id)

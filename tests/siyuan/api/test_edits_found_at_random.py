@@ -233,3 +233,20 @@ async def test_a_reference_to_a_block_that_the_same_edit_deletes_becomes_text() 
     await kernel.call("block/updateBlock", id=doc, dataType="markdown", data=f"see (({block} 'dyn'))")
     kramdown = (await kernel.call("block/getBlockKramdown", id=doc))["kramdown"]
     assert kramdown.startswith("see (( 'dyn'))\n")
+
+
+async def test_what_is_to_stand_behind_a_block_that_the_same_edit_deletes_is_lost() -> None:
+    """As in the kernel: the editors are told to load anew, and nothing else fails."""
+    kernel = MemoryKernel()
+    document = await _document(kernel, "> quoted\n\nend")
+    quote, end = [row["id"] for row in await kernel.call("block/getChildBlocks", id=document)]
+    (inner,) = await kernel.call("block/getChildBlocks", id=quote)
+    dom = (await kernel.call("block/getBlockDOM", id=end))["dom"]
+    operations = [
+        {"action": "delete", "id": quote},
+        {"action": "insert", "id": kernel.workspace.new_id(), "data": dom, "previousID": inner["id"]},
+        {"action": "update", "id": end, "data": dom.replace("end", "done")},
+    ]
+    transactions = [{"doOperations": operations, "undoOperations": []}]
+    await kernel.call("transactions", session="s", app="a", reqId=1, transactions=transactions)
+    assert await kernel.texts(document) == ["done"]
