@@ -209,8 +209,3 @@ def is_block_folded(node: Node) -> bool:
             return True
         one = heading_above(one)
     return False
-
-
-def root_child_id(document: Document, node: Node) -> str:
-    """The topmost block that SQL's parents lead to from a block: the document itself."""
-    return document.id
