@@ -184,7 +184,8 @@ async def _form_of(request: Request) -> Form | None:
     if content_type.startswith("application/x-www-form-urlencoded"):
         pairs = parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True)
         # Not an error of its own: a JSON body under this type is read as JSON like any other.
-        return _form_from(pairs, []) if pairs and not request.body.lstrip().startswith(b"{") else None
+        is_form = pairs and not request.body.lstrip().startswith(b"{")
+        return _form_from(pairs, [], is_multipart=False) if is_form else None
     if not content_type.startswith("multipart/form-data"):
         return None
     try:
@@ -198,11 +199,11 @@ async def _form_of(request: Request) -> Form | None:
     return _form_from([(part.name, part.text) for part in parts if not part.file_name], files)
 
 
-def _form_from(fields: list[tuple[str, str]], files: list[FormFile]) -> Form:
+def _form_from(fields: list[tuple[str, str]], files: list[FormFile], *, is_multipart: bool = True) -> Form:
     values: dict[str, str] = {}
     for name, value in fields:
         values.setdefault(name, value)
-    return Form(values, files, fields)
+    return Form(values, files, fields, is_multipart)
 
 
 def _text(value: Any) -> str:

@@ -71,12 +71,13 @@ class FormFile:
 
 @dataclass(slots=True)
 class Form:
-    """A decoded multipart form."""
+    """A decoded form."""
 
     values: dict[str, str]  # the first of each name
     files: list[FormFile]
     # All values in the order they came, repeats kept (broadcast/publish sends each one).
     fields: list[tuple[str, str]] = field(default_factory=list)
+    is_multipart: bool = True
 
 
 class Call(msgspec.Struct, eq=False):

@@ -119,8 +119,9 @@ def climbs(path: str) -> bool:
 
 
 def is_below(path: str) -> bool:
-    """Whether a relative path with dots stays inside its root."""
-    return not posixpath.normpath(path.lstrip("/") or ".").startswith("..")
+    """Whether a relative path with dots names something inside its root; the root itself is not."""
+    normal = posixpath.normpath(path.lstrip("/") or ".")
+    return normal not in (".", "..") and not normal.startswith("../")
 
 
 async def _serve_file(request: Request, root: Root, path: str, extra: tuple[tuple[str, str], ...] = ()) -> Answer:
@@ -177,7 +178,7 @@ class Statics:
         path = request.path.removeprefix("/assets")
         if path == "/" or ".." in path:
             return _FORBIDDEN
-        found = await self._find_asset(posixpath.normpath(f"assets{path}"))
+        found = await self._find_asset(posixpath.normpath(f"assets{path}").strip())
         if found is None:
             return _MISSING
         folder, name = found
@@ -248,7 +249,7 @@ class Statics:
         root = WorkspaceRoot(self._files, "temp/export")
         if request.path.startswith(_EXPORT_TEMP):
             path = posixpath.normpath(request.path.removeprefix(_EXPORT_TEMP))
-            if ".." in path:
+            if ".." in path or not is_below(path):
                 return _UNAUTHORIZED
             return await _serve_file(request, root, posixpath.join("temp", cleaned(path)))
         path = unquote(request.path.removeprefix("/export/"), errors="replace")
@@ -270,6 +271,8 @@ class Statics:
     async def repo_diff(self, exchange: Exchange, grant: Grant) -> Answer:
         request = exchange.request
         path = cleaned(request.path.removeprefix("/repo/diff"))
+        if ".." in path or not path:
+            return _UNAUTHORIZED
         return await _serve_file(request, WorkspaceRoot(self._files, "temp/repo/diff"), path)
 
 

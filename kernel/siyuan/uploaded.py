@@ -1,4 +1,4 @@
-"""A JSON file that comes in a form, as it is or as the one entry of a ZIP archive (settings to take along)."""
+"""What comes in a multipart form; a JSON file in one, as it is or as the only entry of a ZIP archive."""
 
 from __future__ import annotations
 
@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING, Final
 from kernel.siyuan.arguments import ApiError
 
 if TYPE_CHECKING:
-    from kernel.siyuan.kernel import Call
+    from kernel.siyuan.kernel import Call, Form
 
 NOT_A_FORM: Final = "request Content-Type isn't multipart/form-data"
+
+
+def multipart_form(call: Call) -> Form:
+    """The form, where the call brought one that may hold files. Raises ApiError."""
+    if call.form is None or not call.form.is_multipart:
+        raise ApiError(NOT_A_FORM)
+    return call.form
 
 
 def uploaded_json(call: Call, bad_package: str) -> bytes:
@@ -20,9 +27,7 @@ def uploaded_json(call: Call, bad_package: str) -> bytes:
     Raises:
         ApiError: there is none; ``bad_package`` is said where it is another kind of file.
     """
-    if call.form is None:
-        raise ApiError(NOT_A_FORM)
-    given = [file for file in call.form.files if file.field == "file"]
+    given = [file for file in multipart_form(call).files if file.field == "file"]
     if len(given) != 1:
         raise ApiError("invalid upload file")
     name = given[0].name.lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.uploaded import multipart_form
 from kernel.workspace.assets import ASSETS, INSERT_FAILED, folder_of, is_there, store_uploads
 from kernel.workspace.documents import Refusal
 from kernel.workspace.names import base_name, joined_path
@@ -14,15 +15,12 @@ if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
 
-_NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _FILES: Final = "file[]"
 
 
 def upload(call: Call) -> Any:
     """Multipart: file[] (any number), assetsDirPath (below data/), id, skipIfDuplicated."""
-    form = call.form
-    if form is None:
-        raise ApiError(_NO_FORM)
+    form = multipart_form(call)
     workspace = call.kernel.workspace
     folder, shown = f"{DATA}/{ASSETS}", ASSETS
     if "id" in form.values:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.broadcast import broadcast_of
+from kernel.siyuan.uploaded import NOT_A_FORM
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -24,8 +25,8 @@ def post_message(call: Call) -> Any:
 
 def publish(call: Call) -> Any:
     """Every field of the form is a message to the channel of its name; files go out as bytes."""
-    if call.form is None:
-        raise ApiError("request Content-Type isn't multipart/form-data", 1)
+    if call.form is None or not call.form.is_multipart:
+        raise ApiError(NOT_A_FORM, 1)
     results = []
     for name, value in call.form.fields:
         size = len(value.encode("utf-8", "replace"))

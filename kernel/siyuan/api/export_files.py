@@ -11,6 +11,7 @@ from kernel.siyuan.exports import EXPORT_DIR, offer, packed
 from kernel.siyuan.media_types import extension_of
 from kernel.siyuan.paths import inside
 from kernel.siyuan.progress import EXPORTING, completed, show_packing
+from kernel.siyuan.uploaded import multipart_form
 from kernel.workspace.asset_names import file_name, shortened
 from kernel.workspace.names import base_name, clean_path, unescaped_attribute
 from kernel.workspace.notebooks import DATA
@@ -25,7 +26,6 @@ _RANDOM_LENGTH: Final = 7
 _EXPORT_ID_BYTES: Final = 16
 _FAILED: Final = {"closeTimeout": 7000}
 _NO_PATHS: Final = "[paths] is required"
-_NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _NO_PANDOC: Final = "Please configure [Settings - Export - Pandoc executable path] first"
 _OUTSIDE: Final = "export folder [{}] is not in workspace"
 _NO_FILE: Final = "no such file or directory"
@@ -115,10 +115,9 @@ def export_temp_content(call: Call) -> Any:
 
 def export_as_file(call: Call) -> Any:
     """A file of a form under a name that fits its type."""
-    if call.form is None:
-        raise ApiError(_NO_FORM)
-    file = next((part for part in call.form.files if part.field == "file"), None)
-    kind = call.form.values.get("type")
+    form = multipart_form(call)
+    file = next((part for part in form.files if part.field == "file"), None)
+    kind = form.values.get("type")
     if file is None or kind is None:
         raise Panic("file")
     name = f"file-{posixpath.basename(file.name)}"

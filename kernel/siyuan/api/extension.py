@@ -22,7 +22,7 @@ ASSETS: Final = "assets"
 def copy(call: Call) -> Any:
     """Store the files (named by their addresses), and read the HTML with these addresses replaced."""
     form = call.form
-    if form is None or "dom" not in form.values:
+    if form is None or not form.is_multipart or "dom" not in form.values:
         raise Panic("dom")
     workspace = call.kernel.workspace
     folder, box = f"data/{ASSETS}", form.values.get("notebook", "")

@@ -11,6 +11,7 @@ import trio
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.kernel import FormFile
 from kernel.siyuan.limits import INLINE_BYTES_MAX, STAGED_S_MAX
+from kernel.siyuan.uploaded import multipart_form
 from kernel.workspace.boxes import box_json
 from kernel.workspace.imports.markdown_folder import (
     MARKDOWN,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
     from kernel.siyuan.kernel import Call
 
-_NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _NO_FILE: Final = "no file found"
 _SENSITIVE: Final = "import from local path [{}] failed: local path is sensitive path"
 _PANIC: Final = "import from local path failed, please check kernel log for details"
@@ -229,12 +229,11 @@ async def import_data(call: Call) -> Any:
 
 
 def _form(call: Call) -> tuple[FormFile, dict[str, str]]:
-    if call.form is None:
-        raise ApiError(_NO_FORM)
-    file = next((part for part in call.form.files if part.field == "file"), None)
+    form = multipart_form(call)
+    file = next((part for part in form.files if part.field == "file"), None)
     if file is None:
         raise ApiError(_NO_FILE)
-    return file, call.form.values
+    return file, form.values
 
 
 async def _unpacked(content: bytes) -> dict[str, bytes]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.api.filetree import checked_id
 from kernel.siyuan.arguments import ApiError
+from kernel.siyuan.uploaded import multipart_form
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -18,7 +19,6 @@ NO_BACKUP: Final = (
     "Restore the original conf.json or backup file to re-enable"
 )
 NOT_SUPPORTED: Final = "encrypted notebooks are not supported by this kernel"
-_NO_FORM: Final = "request Content-Type isn't multipart/form-data"
 _NO_FILE: Final = "file not found"
 
 
@@ -72,9 +72,7 @@ def export_backup(call: Call) -> Any:
 
 
 def import_backup(call: Call) -> Any:
-    if call.form is None:
-        raise ApiError(_NO_FORM)
-    if not any(part.field == "file" for part in call.form.files):
+    if not any(part.field == "file" for part in multipart_form(call).files):
         raise ApiError(_NO_FILE)
     raise ApiError(NOT_SUPPORTED)
 

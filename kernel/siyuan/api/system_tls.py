@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.exports import offer, zipped
+from kernel.siyuan.uploaded import NOT_A_FORM
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
@@ -37,8 +38,8 @@ def export_bundle(call: Call) -> Any:
 
 
 def import_bundle(call: Call) -> Any:
-    if call.form is None:
-        raise ApiError(NO_FILE % "request Content-Type isn't multipart/form-data")
+    if call.form is None or not call.form.is_multipart:
+        raise ApiError(NO_FILE % NOT_A_FORM)
     if all(file.field != "file" for file in call.form.files):
         raise ApiError(NO_FILE % "http: no such file")
     raise ApiError(NO_TLS)

@@ -156,3 +156,10 @@ async def test_most_answers_name_their_fields_by_name_and_records_in_their_own_o
     for route, fields in expected.items():
         reply = await world.post(route, json.dumps({"id": document, "notebook": box}))
         assert list(json.loads(reply.body)["data"])[: len(fields)] == fields, route
+
+
+@pytest.mark.parametrize("path", ["import/importSY", "asset/upload", "export/exportAsFile", "broadcast/publish"])
+async def test_a_form_that_can_hold_no_file_is_none_for_those_that_want_one(start: Start, path: str) -> None:
+    world = await start()
+    reply = await world.post(f"/api/{path}", "id=1", Content_Type="application/x-www-form-urlencoded")
+    assert "request Content-Type isn't multipart/form-data" in reply.text

@@ -124,7 +124,7 @@ async def test_exports_are_saved_and_stay_in_their_folder(start: Start) -> None:
     assert (await world.get("/export/temp/t.txt")).text == "t"
     expected = {
         "/export/nope": 404,
-        "/export/": 404,
+        "/export/": 401,
         "/export/temp/nope": 404,
         "/export/../siyuan.db": 401,
         "/export/%2e%2e/siyuan.db": 401,
@@ -154,6 +154,37 @@ async def test_appearance_and_snippets(start: Start) -> None:
     assert (await world.get("/snippets/conf.json")).status == 200
     world.write("data/snippets/conf.json", "{broken")
     assert (await world.get("/snippets/n.css")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("group", "folder"),
+    {
+        "appearance": "conf/appearance",
+        "snippets": "data/snippets",
+        "export": "temp/export",
+        "export/temp": "temp/export/temp",
+        "repo/diff": "temp/repo/diff",
+    }.items(),
+)
+async def test_the_folder_of_a_group_is_not_listed(start: Start, group: str, folder: str) -> None:
+    """As the kernel does: only what lies below it is a path of the group."""
+    world = await shelf(start, folder)
+    for path in ("", ".", "d/.."):
+        assert (await world.get(f"/{group}/{path}")).status == 401, path
+    assert (await world.get(f"/{group}/d/x.txt")).text == "hello\n"
+
+
+@pytest.mark.parametrize(
+    ("group", "expected"), [("appearance", 404), ("snippets", 404), ("export", 404), ("repo/diff", 401)]
+)
+async def test_a_name_that_begins_with_dots_climbs_nowhere(start: Start, group: str, expected: int) -> None:
+    world = await shelf(start, "data/snippets")
+    assert (await world.get(f"/{group}/....//conf.json")).status == expected
+
+
+async def test_spaces_around_the_name_of_an_asset_do_not_count(start: Start) -> None:
+    world = await shelf(start, "data/assets")
+    assert (await world.get("/assets/d/x.txt%20")).text == "hello\n"
 
 
 async def test_a_distribution_brings_its_front_end(start: Start, tmp_path: Path) -> None:
