@@ -134,10 +134,7 @@ def _find_block(root: Node, block_id: str) -> Node | None:
 
 def _position(root: Node, node: Node) -> int:
     """How many nodes of any kind come up to and with this one, in document order."""
-    for position, one in enumerate(root.walk(), 1):
-        if one is node:
-            return position
-    raise LookupError("a node of another tree")
+    return next(position for position, one in enumerate(root.walk(), 1) if one is node)
 
 
 def _top_of(root: Node, node: Node) -> Node:
@@ -162,7 +159,7 @@ def _start(root: Node, found: Node, request: PageRequest) -> tuple[Node, int]:
     if request.index > 1:
         for position, one in enumerate(root.walk(), 1):
             if position == request.index:
-                return _top_of(root, one) if one is not root else root.children[0], request.index
+                return _top_of(root, one), request.index
     return node, request.index
 
 
@@ -175,8 +172,7 @@ def _unfolded(node: Node) -> Node:
 
 
 def _parents(node: Node) -> tuple[str, str]:
-    if node.parent is None:
-        return node.id, node.id
+    assert node.parent is not None, "a page begins below its document"
     inner = node.parent if node.type == "NodeListItem" else node
     above = heading_above(inner)
     return node.parent.id, above.id if above is not None else node.parent.id
@@ -275,16 +271,14 @@ def _section(heading: Node, hidden: set[int], size: int) -> list[Node]:
 def _is_hidden_by(heading: Node, node: Node) -> bool:
     """Whether the fold that hides a block is one above the heading that is shown, not one in its section."""
     folded: list[int] = []
-    for sibling in section_of(heading):
+    section = section_of(heading)
+    for sibling in section[: section.index(node) + 1]:
         level = level_of(sibling)
-        if level:
-            while folded and folded[-1] >= level:
-                folded.pop()
-        if sibling is node:
-            return not folded
-        if level and is_folded(sibling):
+        while level and folded and folded[-1] >= level:
+            folded.pop()
+        if level and is_folded(sibling) and sibling is not node:
             folded.append(level)
-    return False
+    return not folded
 
 
 def _after_section(node: Node) -> bool:

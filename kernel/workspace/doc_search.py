@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernel.ids import is_node_id
+from kernel.workspace.names import unescaped_attribute
 
 if TYPE_CHECKING:
     from kernel.workspace.blockmap import DocumentEntry
@@ -20,6 +21,7 @@ def search_documents(
     An id finds that document; no word finds every open notebook.
     """
     keyword = keyword.strip()
+    is_case_sensitive = bool(workspace.conf.section("search")["caseSensitive"])
     opened = {notebook.id: notebook for notebook in notebooks if not notebook.is_closed}
     words = keyword.split()
     found: list[tuple[bool, dict[str, str]]] = []
@@ -28,15 +30,18 @@ def search_documents(
         entries = [entry] if entry is not None else []
     else:
         found += [
-            (_is_exact(notebook.name, keyword), _shown(notebook, "/", "/"))
+            (_is_exact(notebook.name, keyword, is_case_sensitive), _shown(notebook, "/", "/"))
             for notebook in opened.values()
-            if not words or any(_holds(workspace, notebook.name, word) for word in words)
+            if not words or any(_holds(notebook.name, word, is_case_sensitive) for word in words)
         ]
         entries = _matching(workspace, words, excluded_ids) if words else []
     for entry in entries:
         notebook = opened.get(entry.box)
-        if notebook is not None:
-            found.append((_is_exact(entry.title, keyword), _shown(notebook, entry.path, entry.hpath)))
+        is_shown = entry.id != entry.box or workspace.conf.is_box_doc_enabled
+        if notebook is not None and is_shown:
+            found.append(
+                (_is_exact(entry.title, keyword, is_case_sensitive), _shown(notebook, entry.path, entry.hpath))
+            )
     found.sort(key=lambda one: (not one[0], one[1]["hPath"]))
     return [data for _, data in found]
 
@@ -50,26 +55,26 @@ def _shown(notebook: Notebook, path: str, hpath: str) -> dict[str, str]:
     }
 
 
-def _is_exact(name: str, keyword: str) -> bool:
-    return bool(keyword) and name.casefold() == keyword.casefold()
+def _is_exact(name: str, keyword: str, is_case_sensitive: bool) -> bool:
+    same = name == keyword if is_case_sensitive else name.casefold() == keyword.casefold()
+    return bool(keyword) and same
 
 
-def _holds(workspace: Workspace, text: str, word: str) -> bool:
-    if workspace.conf.section("search")["caseSensitive"]:
-        return word in text
-    return word.lower() in text.lower()
+def _holds(text: str, word: str, is_case_sensitive: bool) -> bool:
+    return word in text if is_case_sensitive else word.lower() in text.lower()
 
 
 def _matching(workspace: Workspace, words: list[str], excluded_ids: list[str]) -> list[DocumentEntry]:
     search = workspace.conf.section("search")
+    is_case_sensitive = bool(search["caseSensitive"])
     attributes = [name for name in ("name", "alias", "memo") if search[name]]
     found: list[DocumentEntry] = []
     limit = int(search["limit"])
     for entry in workspace.blocks.documents.values():
         if len(found) >= limit:
             break
-        texts = [entry.hpath, *(entry.properties.get(name, "") for name in attributes)]
-        is_match = all(any(word.lower() in text.lower() for text in texts) for word in words)
+        texts = [entry.hpath, *(unescaped_attribute(entry.properties.get(name, "")) for name in attributes)]
+        is_match = all(any(_holds(text, word, is_case_sensitive) for text in texts) for word in words)
         if is_match and not any(one in entry.path for one in excluded_ids):
             found.append(entry)
     return found

@@ -47,10 +47,8 @@ def ago(then: datetime, now: datetime) -> str:
 def span(first: datetime, second: datetime) -> str:
     """How far two times are apart: ``2 seconds``, ``1 week``, ``now``."""
     seconds = abs((second - first).total_seconds())
-    for bound, text, unit in _STEPS:
-        if seconds < bound:
-            return text % int(seconds // unit) if unit else text
-    raise AssertionError("the last bound is infinite")
+    _, text, unit = next(step for step in _STEPS if seconds < step[0])  # the last bound is infinite
+    return text % int(seconds // unit) if unit else text
 
 
 def file_size(size: int) -> str:

@@ -41,7 +41,7 @@ def _value(action: str, now: datetime) -> str:
 
 
 def go_date(moment: datetime, layout: str) -> str:
-    """``moment`` in a Go layout (``2006-01-02 15:04:05``)."""
+    """``moment``, which knows its zone, in a Go layout (``2006-01-02 15:04:05``)."""
     hour = moment.hour % 12 or 12
     pieces = {
         "2006": f"{moment.year:04}",
@@ -82,4 +82,4 @@ def _part_of_second(moment: datetime, mark: str) -> str:
 
 def _offset(moment: datetime) -> str:
     text = f"{moment:%z}"
-    return f"{text[:3]}:{text[3:]}" if text else ""
+    return f"{text[:3]}:{text[3:]}"
