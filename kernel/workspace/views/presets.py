@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from kernel.workspace.views.database import Database, is_grouped, option_of, value_in
+from kernel.workspace.views.database import Database, option_of, value_in
 from kernel.workspace.views.dates import relative_span
 from kernel.workspace.views.filter_tree import conditions
 from kernel.workspace.views.filtering import filter_items
@@ -13,15 +13,18 @@ from kernel.workspace.views.format import Json, cloned_value
 from kernel.workspace.views.grouping import DEFAULT, group_key, group_value
 from kernel.workspace.views.moments import SECOND_MS, unix_ms
 from kernel.workspace.views.rendering import Around
-from kernel.workspace.views.rollups import sources_of
+from kernel.workspace.views.rollups import is_gathered_at_home, sources_of
 from kernel.workspace.views.showing import render_group
 from kernel.workspace.views.sorting import sort_items
+from kernel.workspace.views.template_cells import named_keys
 from kernel.workspace.views.values import TEXT_TYPES, default_value, empty_content, is_empty
 
 if TYPE_CHECKING:
     from kernel.workspace.views.rendered import Item
 
 _NO_VALUE = ("Is empty", "Is not empty")
+# Cells of these say what other cells of their item make them say.
+_MADE_OF_OTHERS = ("template", "rollup")
 _CALCULATED = ("relation", "template", "rollup", "updated", "created")
 
 
@@ -36,8 +39,6 @@ def preset_values(
     is_new: bool,
 ) -> dict[str, Json]:
     """Key → the value that an item gets from the view's filter and from the group it is put into."""
-    if not view["filters"] and not is_grouped(view):
-        return {}
     return _Presets(place, database, view, group, previous_id, item_id, is_new).values()
 
 
@@ -85,7 +86,8 @@ class _Presets:
             key = self.database.key(node["column"])
             if key is None:
                 continue
-            if key["type"] in ("template", "rollup") and self.near is not None:
+            if key["type"] in _MADE_OF_OTHERS and self.near is not None:
+                self._take_near(self._behind(key))
                 continue
             if key["type"] == "mAsset":
                 if (value := self._like_near(key)) is not None:
@@ -100,14 +102,26 @@ class _Presets:
                 self.found[key["id"]] = value
         return False
 
+    def _behind(self, key: Json) -> list[Json]:
+        """The keys whose values decide what a calculated one says."""
+        if key["type"] == "template":
+            return named_keys(self.place, self.database, key)
+        return [key] if is_gathered_at_home(self.database, key["id"]) else []
+
+    def _take_near(self, keys: list[Json]) -> None:
+        for key in keys:
+            value = self._like_near(key)
+            if value is not None:
+                self.found.setdefault(key["id"], value)
+
     def _date_like_near(self, value: Json, key: Json) -> None:
         near = self._like_near(key)
         if near is not None:
             value["date"]["isNotTime"] = near["date"]["isNotTime"]
         self._fill_now(value, key)
 
-    def _fill_now(self, value: Json, key: Json) -> None:
-        if key["date"] is not None and key["date"]["autoFillNow"]:
+    def _fill_now(self, value: Json | None, key: Json) -> None:
+        if value is not None and key["date"] is not None and key["date"]["autoFillNow"]:
             value["date"].update(content=self.place.moment.now_ms, isNotEmpty=True)
 
     def _fitting(self, node: Json, key: Json) -> Json | None:
@@ -174,22 +188,17 @@ class _Presets:
         value = self._like_near(key)
         if key["type"] in ("select", "mSelect"):
             value = self._option_of_group(key, value)
-        elif key["type"] in ("template", "rollup") and self.near is not None:
+        elif key["type"] in _MADE_OF_OTHERS and self.near is not None:
+            self._take_near(self._behind(key))
             return
-        elif self.near is not None and key_id in self.filtered:
-            self._fill_now_if_date(value, key)
+        elif self.near is not None:
+            self._fill_now(value, key)
         elif key_id in self.filtered:
             return
-        elif self.near is None:
-            value = self._content_of_group(key)
         else:
-            self._fill_now_if_date(value, key)
+            value = self._content_of_group(key)
         if value is not None:
             self.found[key_id] = value
-
-    def _fill_now_if_date(self, value: Json | None, key: Json) -> None:
-        if value is not None:
-            self._fill_now(value, key)
 
     def _option_of_group(self, key: Json, value: Json | None) -> Json | None:
         name = group_value(self.group, self.place.moment)

@@ -69,6 +69,16 @@ def _target(place: Around, database: Database, key: Json) -> tuple[Database | No
     return target, None if target is None else target.key(rule["keyID"])
 
 
+def is_gathered_at_home(database: Database, key_id: str) -> bool:
+    """Whether a rollup gathers a key from its own database."""
+    for key in database.all_keys():
+        rule = key["rollup"] if key["type"] == "rollup" else None
+        relation = database.key(rule["relationKeyID"]) if rule is not None and rule["keyID"] == key_id else None
+        if relation is not None and relation["relation"] is not None and relation["relation"]["avID"] == database.id:
+            return True
+    return False
+
+
 def fill_rollups(place: Around, database: Database, shown: Rendered) -> None:
     """Gather what every rollup shows.
 

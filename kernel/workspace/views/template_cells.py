@@ -9,11 +9,15 @@ from kernel.workspace.elements import escape_markup
 from kernel.workspace.templates.catalogue import functions
 from kernel.workspace.templates.errors import TemplateFailed
 from kernel.workspace.templates.execution import render
+from kernel.workspace.templates.reading import read_template
+from kernel.workspace.templates.syntax import Action, Chain, Dot, Literal, Name, Pipeline
 from kernel.workspace.views.database import values_in
 from kernel.workspace.views.moments import STAMP_LENGTH
 from kernel.workspace.views.values import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kernel.workspace.views.database import Database
     from kernel.workspace.views.format import Json
     from kernel.workspace.views.rendered import Field, Item, Rendered
@@ -42,6 +46,31 @@ def fill_templates(place: Around, database: Database, shown: Rendered) -> None:
             except TemplateFailed:
                 text = ""
             item.values[at]["template"] = {"content": "" if text == _NO_VALUE else _harmless(text)}
+
+
+def named_keys(place: Around, database: Database, key: Json) -> list[Json]:
+    """The keys whose cells a template names outside its branches; the template's own, if it names none of them."""
+    source = str(key["template"])
+    known = functions(place.moment.now, place.workspace.ids, {})
+    try:
+        parts = read_template(source, known.keys(), left=_LEFT, right=_RIGHT).parts
+    except TemplateFailed:
+        return []
+    names = {name for part in parts if isinstance(part, Action) for name in _names_in(part.pipeline)}
+    return [one for one in database.all_keys() if one["name"] in names] or ([key] if source else [])
+
+
+def _names_in(pipeline: Pipeline) -> Iterator[str]:
+    for command in pipeline.commands:
+        for operand in command.operands:
+            match operand:
+                case Chain(Dot(), (name, *_)):
+                    yield name
+                case Pipeline():
+                    yield from _names_in(operand)
+        match command.operands:
+            case (Name(), Dot(), Literal(str() as name), *_):
+                yield name
 
 
 def _harmless(text: str) -> str:
@@ -117,7 +146,7 @@ def _named(place: Around, name: str, value: Json) -> dict[str, Any]:
     content = value.get(kind)
     match kind:
         case "number":
-            return {name: content["content"]} if content is not None and content["isNotEmpty"] else {}
+            return {name: float(content["content"])} if content is not None and content["isNotEmpty"] else {}
         case "date":
             found: dict[str, Any] = {}
             if content is not None and content["isNotEmpty"]:
@@ -129,7 +158,7 @@ def _named(place: Around, name: str, value: Json) -> dict[str, Any]:
             return {f"{name}_str": text_of(value, moment), name: [one["content"] for one in content or ()]}
         case "relation" | "rollup":
             contents = (content or {}).get("contents") or []
-            numbers = [one["number"]["content"] for one in contents if one["type"] == "number"]
+            numbers = [float(one["number"]["content"]) for one in contents if one["type"] == "number"]
             if kind == "rollup" and numbers:
                 return {name: numbers}
             return {name: [text_of(one, moment) for one in contents]} if contents else {}

@@ -6,30 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.workspace.views.test_showing import filled, filter_by, number
-from tests.workspace.views.world import AV, ITEMS, OTHER, Databases, key_id
+from tests.workspace.views.world import AV, ITEMS, OTHER, Databases, cell, filled, filter_by, key_id, number, related
 
 
 # --- relations -----------------------------------------------------------------------------------------------------------
-async def related(av: Databases, *, is_two_way: bool = True) -> None:
-    """Items one and two of this database; the other has two with numbers; one is related to both of them."""
-    await av.add("one", "two")
-    await av.add("left", "right", database=OTHER)
-    await av.key("number", database=OTHER)
-    for item, content in ((ITEMS[0], 3), (ITEMS[1], 4)):
-        await av.put("number", item, number(content), database=OTHER)
-    await av.key("relation")
-    way = {"isTwoWay": is_two_way, "backRelationKeyID": key_id("back"), "name": "Back", "format": "Relation"}
-    await av.operate("updateAttrViewColRelation", id=OTHER, keyID=key_id("relation"), **way)
-    await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:2]}})
-
-
-async def cell(av: Databases, item: str, column: str, database: str = AV) -> dict[str, Any]:
-    rows = (await av.show(database))["view"]["rows"]
-    row = next(one for one in rows if one["id"] == item)
-    return dict(next(one["value"] for one in row["cells"] if one["value"]["keyID"] == column))
-
-
 async def test_a_two_way_relation_is_kept_on_both_sides(av: Databases) -> None:
     await related(av)
     contents = (await cell(av, ITEMS[0], key_id("relation")))["relation"]["contents"]

@@ -8,36 +8,22 @@ from typing import Any
 import pytest
 
 from kernel.workspace.views.moments import unix_ms
-from tests.workspace.views.world import AV, ITEMS, Databases, key_id
+from tests.workspace.views.world import (
+    AV,
+    ITEMS,
+    Databases,
+    by_group,
+    cell,
+    chosen,
+    date,
+    filled,
+    filter_by,
+    grouped,
+    key_id,
+    number,
+)
 
 DAY = timedelta(days=1)
-
-
-async def filled(av: Databases, kind: str, *values: Any) -> str:
-    """Three items, the first ones with a value of a key."""
-    await av.key(kind)
-    await av.add("one", "two", "three")
-    for item, value in zip(ITEMS, values, strict=False):
-        await av.put(kind, item, value)
-    return key_id(kind)
-
-
-def number(content: float) -> dict[str, Any]:
-    return {"number": {"content": content, "isNotEmpty": True}}
-
-
-def chosen(*names: str) -> dict[str, Any]:
-    return {"mSelect": [{"content": name, "color": str(index + 1)} for index, name in enumerate(names)]}
-
-
-def date(when: Any) -> dict[str, Any]:
-    return {"date": {"content": unix_ms(when), "isNotEmpty": True}}
-
-
-async def filter_by(av: Databases, *conditions: dict[str, Any], combination: str = "and") -> list[str]:
-    root = {"combination": combination, "filters": list(conditions)}
-    await av.kernel.call("av/setAttrViewFilters", avID=AV, blockID=av.block, data=[root])
-    return await av.rows()
 
 
 # --- filters -----------------------------------------------------------------------------------------------------------
@@ -249,18 +235,6 @@ async def test_boxes_options_and_dates_are_calculated(av: Databases) -> None:
 
 
 # --- groups --------------------------------------------------------------------------------------------------------------
-async def grouped(av: Databases, column: str, **rule: Any) -> dict[str, list[str]]:
-    """Group by a key: the items of each group, by its name."""
-    answer = await av.kernel.call(
-        "av/setAttrViewGroup", avID=AV, blockID=av.block, group={"field": column, "method": 0, "order": 0, **rule}
-    )
-    return by_group(answer["view"])
-
-
-def by_group(view: dict[str, Any]) -> dict[str, list[str]]:
-    return {group["name"]: [row["id"][-1] for row in group["rows"]] for group in view["groups"]}
-
-
 async def test_items_are_grouped_by_their_options_in_the_order_of_the_key(av: Databases) -> None:
     column = await filled(av, "select", chosen("z"), chosen("a"))
     assert await grouped(av, column) == {"z": ["1"], "a": ["2"], "Field [select] is empty": ["3"]}
@@ -321,12 +295,6 @@ async def test_groups_are_folded_hidden_sorted_and_stay_so(av: Databases) -> Non
     ]
     await av.operate("hideAttrViewAllGroups", data=False)
     assert {one["groupHidden"] for one in (await av.show())["view"]["groups"]} == {0}
-
-
-async def cell(av: Databases, item: str, column: str, database: str = AV) -> dict[str, Any]:
-    rows = (await av.show(database))["view"]["rows"]
-    row = next(one for one in rows if one["id"] == item)
-    return dict(next(one["value"] for one in row["cells"] if one["value"]["keyID"] == column))
 
 
 # --- what is looked for ------------------------------------------------------------------------------------------------------
