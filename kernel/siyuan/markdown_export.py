@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.json_text import read_json
 from kernel.siyuan.notes_index import settled_index
 from kernel.workspace.assets import find_asset
+from kernel.workspace.doc_tree import list_documents
 from kernel.workspace.documents import Refusal
 from kernel.workspace.exports.settings import ExportSettings
 from kernel.workspace.index import statements
@@ -16,6 +17,7 @@ from kernel.workspace.index.queries import document_ref_count
 from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.context import MarkdownError
 from kernel.workspace.markdown.parser import parse_markdown
+from kernel.workspace.names import tree_id
 from kernel.workspace.refs import ref_text
 from kernel.workspace.render.export import ExportOptions, ExportSources, export_markdown, exported_tree, front_matter
 from kernel.workspace.render.export_links import Place, referred_ids
@@ -102,6 +104,8 @@ class MarkdownExport:
             place_of=self._place,
             annotation_page=self._annotation_page,
             parse=self.parsed,
+            sub_documents=self.sub_documents,
+            new_id=workspace.new_id,
         )
 
     def query(self, statement: str) -> list[Node]:
@@ -115,6 +119,19 @@ class MarkdownExport:
     def _place(self, block_id: str) -> Place | None:
         entry = self.kernel.workspace.blocks.entry_of(block_id)
         return Place(entry.id, entry.hpath, entry.id == block_id) if entry is not None else None
+
+    def sub_documents(self, document_id: str) -> list[tuple[int, Node]]:
+        """The documents below one with their depth, each before those below it; one that cannot be read is left out."""
+        workspace = self.kernel.workspace
+        top = workspace.entry(document_id)
+        found: list[tuple[int, Node]] = []
+        pending = [(0, "/" if top.id == top.box else top.path)]
+        while pending:
+            depth, path = pending.pop()
+            if depth and (document := self.found(tree_id(path))) is not None:
+                found.append((depth, document[1]))
+            pending += [(depth + 1, one.path) for one in reversed(list_documents(workspace, top.box, path))]
+        return found
 
     def parsed(self, markdown: str) -> list[Node]:
         try:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import trio
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.exports import EXPORT_DIR
@@ -20,16 +23,19 @@ from kernel.workspace.notebooks import DATA
 from kernel.workspace.render.footnotes import section
 from kernel.workspace.render.preview import render_preview
 from kernel.workspace.render.print_dom import print_dom
+from kernel.workspace.render.saved_page import saved_page
 from kernel.workspace.render.theme_colors import fill_colors
 
 if TYPE_CHECKING:
     from kernel.siyuan.dispatch import ApiHandler
-    from kernel.siyuan.kernel import Call
+    from kernel.siyuan.kernel import Call, SiyuanKernel
     from kernel.workspace.tree import Node
 
 _DARK: Final = 1
 # Browsers that know the theme's variables themselves.
 _KNOWS_VARIABLES: Final = re.compile(r"Chrome/|Edge?/|Electron|SiYuan/")
+# What a page that is saved needs of the distribution.
+_FRONT_END: Final = ("stage/build/export", "stage/protyle")
 _MOBILE: Final = re.compile(r"Mobile|Android|iPhone|iPad")
 
 
@@ -56,9 +62,9 @@ async def preview(call: Call) -> Any:
 async def preview_html(call: Call) -> Any:
     """A document or block as the editor shows it, to be printed."""
     block_id = call.arguments.required_str("id")
-    for name in ("keepFold", "merge", "image"):
-        call.arguments.optional_bool(name)
-    name, content, node = await _printed(call, block_id, is_for_print=True)
+    keeps_folds, merges, _ = [call.arguments.optional_bool(name) for name in ("keepFold", "merge", "image")]
+    printed = _Print(block_id, is_for_print=True, keeps_folds=keeps_folds, merges=merges)
+    name, content, node = await _printed(call, printed)
     return {
         "id": block_id,
         "name": name,
@@ -73,11 +79,14 @@ async def export_html(call: Call) -> Any:
     block_id = call.arguments.required_str("id")
     is_for_print = call.arguments.required_bool("pdf")
     folder, place = _folder(call, "html", block_id)
-    for name in ("keepFold", "merge"):
-        call.arguments.optional_bool(name)
-    name, content, node = await _printed(call, block_id, is_for_print=is_for_print)
+    keeps_folds, merges = [call.arguments.optional_bool(name) for name in ("keepFold", "merge")]
+    printed = _Print(block_id, is_for_print=is_for_print, keeps_folds=keeps_folds, merges=merges)
+    name, content, node = await _printed(call, printed)
     if node is not None:
         _put_beside(call, place, node)
+    # A page to be saved takes the front end's own files with it, and is none without them.
+    if not is_for_print and not await trio.to_thread.run_sync(_has_front_end, call.kernel):
+        content = ""
     return {"id": block_id, "name": name, "content": content, **({"folder": folder} if folder else {})}
 
 
@@ -90,8 +99,8 @@ async def export_md_html(call: Call) -> Any:
     name = content = ""
     if found is not None:
         document, node = found
-        options = replace(export_settings(call.kernel).options, tag_markers=("#", "#"))
-        content = render_preview(export.tree(document, node, options), export.parsed, call.kernel.workspace.new_id)
+        options = replace(export_settings(call.kernel).options, is_editor=True)
+        content = saved_page(export.tree(document, node, options))
         name = file_name(base_name(call.kernel.workspace.entry(block_id).hpath))
         _put_beside(call, place, node)
     return {"id": block_id, "name": name, "content": content, **({"folder": folder} if folder else {})}
@@ -125,23 +134,47 @@ def _put_beside(call: Call, place: str, node: Node) -> None:
             workspace.files.write(f"{place}/{without_query(path)}", content)
 
 
-async def _printed(call: Call, block_id: str, *, is_for_print: bool) -> tuple[str, str, Node | None]:
+def _has_front_end(kernel: SiyuanKernel) -> bool:
+    folder = kernel.options.working_dir
+    return bool(folder) and all((Path(folder) / one).exists() for one in _FRONT_END)
+
+
+@dataclass(frozen=True, slots=True)
+class _Print:
+    """What is printed, and how."""
+
+    block_id: str
+    is_for_print: bool
+    keeps_folds: bool
+    merges: bool
+
+
+async def _printed(call: Call, printed: _Print) -> tuple[str, str, Node | None]:
     """The name of the file, the page, and the block itself; nothing of an unknown block."""
     export = await MarkdownExport.of(call.kernel)
-    found = export.found(block_id)
+    found = export.found(printed.block_id)
     if found is None:
         return "", "", None
     document, node = found
-    options = replace(export_settings(call.kernel).options, is_editor=True, adjusts_heading_level=True)
+    options = replace(
+        export_settings(call.kernel).options,
+        is_editor=True,
+        adjusts_heading_level=True,
+        keeps_folds=printed.keeps_folds,
+        merges=printed.merges,
+    )
     tree = export.tree(document, node, options)
-    name = file_name(base_name(call.kernel.workspace.entry(block_id).hpath))
-    outline = frozenset(_outline(node)) if is_for_print else frozenset()
-    return name, print_dom(tree.children, outline), node
+    name = file_name(base_name(call.kernel.workspace.entry(printed.block_id).hpath))
+    merged = [one for _, one in export.sub_documents(document.root.id)] if printed.merges else []
+    outline = frozenset(_outline(node, merged)) if printed.is_for_print else frozenset()
+    return name, print_dom(tree.children, outline, links_frames=printed.is_for_print), node
 
 
-def _outline(block: Node) -> Iterator[str]:
-    """The headings that become bookmarks: those that stand in no quote and no callout."""
-    stack = list(section(block))
+def _outline(block: Node, merged: list[Node]) -> Iterator[str]:
+    """The headings that become bookmarks: those that stand in no quote and no callout, and the titles of documents that
+    are merged into the page."""
+    yield from (document.id for document in merged)
+    stack = [*section(block), *merged]
     while stack:
         node = stack.pop()
         if node.type == "NodeHeading":

@@ -28,6 +28,7 @@ from kernel.workspace.render.footnotes import (
     target_of,
 )
 from kernel.workspace.render.inlines import is_in_cell, is_mark, mark_text, mark_types
+from kernel.workspace.render.merged import merge_documents
 from kernel.workspace.render.std_markdown import MarkdownStyle, std_markdown
 from kernel.workspace.tree import Node
 
@@ -38,6 +39,8 @@ _SUPER_BLOCK_MARKERS: Final = frozenset(
 )
 # Attributes of a document that its title does not take over.
 _DOCUMENT_ONLY: Final = ("type", "style")
+_FOLDS: Final = ("fold", "heading-fold")
+_CARDS: Final = "custom-riff-decks"
 _COVER: Final = re.compile(r"background-image:\s?url\((.*)\)", re.DOTALL)
 
 
@@ -60,6 +63,10 @@ class ExportOptions:
     is_single: bool = True
     # As the editor shows it: super blocks and tags stay what they are.
     is_editor: bool = False
+    # Whether what is folded away stays away; else it is shown, and nothing is folded.
+    keeps_folds: bool = False
+    # Whether the documents below this one follow it, each below its title.
+    merges: bool = False
     # Whether tables of databases have their hidden columns too: Markdown has them, pages do not.
     shows_hidden_columns: bool = False
     # How a reference to a place in a PDF is named: 0 with file and page, 1 by its own words.
@@ -80,6 +87,10 @@ class ExportSources:
     place_of: Callable[[str], Place | None] = lambda _block_id: None
     # The page (from 1) that an annotation reference names; None where the file or the annotation is gone.
     annotation_page: Callable[[str], int | None] = lambda _ref_id: None
+    # The documents below one, as they are listed, with their depth from 1.
+    sub_documents: Callable[[str], list[tuple[int, Node]]] = lambda _document_id: []
+    # The id of a block that an embed shows; none where it needs none.
+    new_id: Callable[[], str] | None = None
     parse: Callable[[str], list[Node]] = field(default=lambda _markdown: [])
 
 
@@ -145,15 +156,19 @@ class _Export:
         self.copy = Node("NodeDocument", id=root.id, properties=dict(root.properties))
         for child in shown:
             self.copy.append(child.clone())
+        if options.merges:
+            merge_documents(self.copy, sources.sub_documents(root.id))
 
     def tree(self) -> Node:
         options, copy = self.options, self.copy
         Embeds(self.sources.query, options.embed_mode, options.heading_embed_mode).resolve(copy)
+        self._name_shown_blocks()
         self._links_become_refs()
         ids = frozenset(node.id for node in copy.walk() if node.id)
-        footnotes = Footnotes(self.sources.node_of, self._anchor, ids, self.sources.query)
+        footnotes = Footnotes(self.sources.node_of, self._anchor, ids, self.sources.query, options.ref_brackets)
         if options.ref_mode == REF_FOOTNOTE and options.is_single:
-            footnotes.collect(self._collected_root())
+            # They are numbered over the document as it is stored: what only an embed shows has none of its own.
+            footnotes.collect(self.source)
         for node in list(copy.walk()):
             self._change(node, footnotes, ids)
         if options.ref_mode == REF_FOOTNOTE:
@@ -170,6 +185,15 @@ class _Export:
             tie(copy, document, options.def_ids, self.sources.place_of, self._link_text)
         return copy
 
+    def _name_shown_blocks(self) -> None:
+        """An editor names its blocks: those that an embed shows are new ones each time."""
+        if self.sources.new_id is None or not self.options.is_editor:
+            return
+        for node in self.copy.walk():
+            if node.type in BLOCK_TYPES and not node.id:
+                node.id = self.sources.new_id()
+                node.properties = {"id": node.id, "updated": node.id[:14]}
+
     # --- references ------------------------------------------------------------------------------------------
     def _links_become_refs(self) -> None:
         for node in self.copy.walk():
@@ -178,10 +202,6 @@ class _Export:
                 node.fields["TextMarkBlockRefID"] = target_of(node)
                 node.fields["TextMarkBlockRefSubtype"] = "s"
                 node.fields["TextMarkType"] = f"{rest} block-ref".strip()
-
-    def _collected_root(self) -> Node:
-        """Footnotes are numbered over the whole document, even when one block of it is exported."""
-        return self.source if not self.is_whole else self.copy
 
     def _anchor(self, node: Node) -> str:
         if node.type in BLOCK_TYPES:
@@ -284,6 +304,7 @@ class _Export:
 
     def _finish(self, node: Node) -> None:
         """Second pass, over everything that will be printed."""
+        self._fold(node)
         if node.type in _SUPER_BLOCK_MARKERS and not self.options.is_editor:
             node.detach()
         elif node.type == "NodeParagraph" and not node.children:
@@ -301,6 +322,14 @@ class _Export:
             if table is not None:
                 node.insert_before(table)
                 node.detach()
+
+    def _fold(self, node: Node) -> None:
+        if self.options.keeps_folds and node.properties.get("heading-fold") == "1":
+            node.detach()
+        elif not self.options.keeps_folds and any(name in node.properties for name in _FOLDS):
+            node.properties = {name: value for name, value in node.properties.items() if name not in _FOLDS}
+        if _CARDS in node.properties:
+            node.properties = {name: value for name, value in node.properties.items() if name != _CARDS}
 
     def _adjust_heading_level(self) -> None:
         """The first heading of an exported block becomes the first level below the title."""

@@ -39,6 +39,7 @@ class Footnotes:
     anchor_of: Callable[[Node], str]
     exported_ids: frozenset[str]
     query: Callable[[str], list[Node]] = lambda _statement: []
+    brackets: tuple[str, str] = ("", "")
     by_id: dict[str, Footnote] = field(default_factory=dict)
     # Blocks that a query in a footnote has shown: each is shown once in an export.
     shown_ids: set[str] = field(default_factory=set)
@@ -131,11 +132,17 @@ class Footnotes:
             target_id = target_of(node)
             footnote = self.by_id.get(target_id)
             if footnote is not None:
-                node.insert_before(Node("NodeText", data=footnote.anchor))
+                node.insert_before(Node("NodeText", data=self._bracketed(footnote.anchor)))
                 node.insert_before(footnote_mark(footnote))
                 node.detach()
             elif target_id in self.exported_ids:
-                node.fields = {**node.fields, "TextMarkType": "a", "TextMarkAHref": f"#{target_id}"}
+                text = self._bracketed(str(node.fields.get("TextMarkTextContent", "")))
+                link = {"TextMarkType": "a", "TextMarkAHref": f"#{target_id}", "TextMarkTextContent": text}
+                node.fields = {**node.fields, **link}
+
+    def _bracketed(self, anchor: str) -> str:
+        before, after = self.brackets
+        return f"{before}{anchor}{after}"
 
 
 def embed_statement(embed: Node) -> str:

@@ -51,14 +51,15 @@ def render_preview(exported: Node, parse: Parse, new_id: Callable[[], str]) -> s
     for node in list(exported.walk()):
         if node.type == "NodeFootnotesRef":
             make_text(node, REFERENCE_MARK.format(node.data.removeprefix("^")) if node.data in defined else None)
-        elif node.type == "NodeFootnotesDef":
+    for node in exported.walk():
+        if node.type == "NodeFootnotesDef":
             body = "\n\n".join(render_kramdown(block, mode="textmark") for block in node.children)
             definitions.append((node.data.removeprefix("^"), parse(body)))
     for node in list(exported.children):
         if node.type == "NodeFootnotesDefBlock":
             node.detach()
     blocks = parse(_ready(exported))
-    return _Preview(_with_own_footnotes(blocks, definitions)).page()
+    return Page(_with_own_footnotes(blocks, definitions)).page()
 
 
 def _ready(exported: Node) -> str:
@@ -103,7 +104,7 @@ def _leading_text(block: Node) -> str:
     return block.children[0].data if block.children and block.children[0].type == "NodeText" else ""
 
 
-class _Preview:
+class Page:
     """One page being written; ``parts`` never end a line twice."""
 
     def __init__(self, page: list[Node | _Footnotes]) -> None:
@@ -154,7 +155,7 @@ class _Preview:
     def block(self, node: Node) -> None:
         writer = _BLOCKS.get(node.type)
         if writer is not None:
-            writer(self, node)
+            getattr(self, writer)(node)
         else:
             self.blocks(node)
 
@@ -205,18 +206,21 @@ class _Preview:
         self._close("blockquote")
 
     def list_block(self, node: Node) -> None:
-        first = next((child for child in node.children if child.type == "NodeListItem"), None)
-        data = (first.fields.get("ListData") if first is not None else None) or {}
-        kind = data.get("Typ", 0)
-        is_numbered = kind == LIST_ORDERED or (kind == LIST_TASK and not data.get("BulletChar"))
-        number = data.get("Num", 1)
-        start = f' start="{number}"' if is_numbered and number != 1 else ""
-        tag = "ol" if is_numbered else "ul"
+        tag, start = self.list_tag(node)
         self.newline()
         self.put(f"<{tag}{start}{_attributes(node)}>")
         self.newline()
         self.blocks(node)
         self._close(tag)
+
+    def list_tag(self, node: Node) -> tuple[str, str]:
+        """The element of a list, and where it starts to count."""
+        first = next((child for child in node.children if child.type == "NodeListItem"), None)
+        data = (first.fields.get("ListData") if first is not None else None) or {}
+        kind = data.get("Typ", 0)
+        is_numbered = kind == LIST_ORDERED or (kind == LIST_TASK and not data.get("BulletChar"))
+        number = data.get("Num", 1)
+        return "ol" if is_numbered else "ul", f' start="{number}"' if is_numbered and number != 1 else ""
 
     def list_item(self, node: Node) -> None:
         marker = next((child for child in node.children if child.type == "NodeTaskListItemMarker"), None)
@@ -316,7 +320,7 @@ class _Preview:
         for node in _with_whole_tags(nodes):
             writer = _INLINES.get(node.type)
             if writer is not None:
-                writer(self, node)
+                getattr(self, writer)(node)
             else:
                 self.inlines(node.children)
 
@@ -353,14 +357,20 @@ class _Preview:
             text = text.replace("|", "&#124;") if "code" in types else text.replace("\\|", "|")
             text = text.replace("\n", "<br />")
         if "tag" in types:
-            self.put(f"<em>#{text}#</em>")
+            self.tag_mark(node, text)
         elif "a" in types:
             self.put(f'<a href="{node.fields.get("TextMarkAHref", "")}"{_link_attributes(node)}>{text}</a>')
         elif "inline-memo" in types:
             self._memo(node, text)
         else:
-            kind = node.fields.get("TextMarkType", "")
-            self.put(f'<span data-type="{kind}"{_mark_attributes(node)}{_attributes(node, has_id=False)}>{text}</span>')
+            self.plain_mark(node, text)
+
+    def tag_mark(self, _node: Node, text: str) -> None:
+        self.put(f"<em>#{text}#</em>")
+
+    def plain_mark(self, node: Node, text: str) -> None:
+        kind = node.fields.get("TextMarkType", "")
+        self.put(f'<span data-type="{kind}"{_mark_attributes(node)}{_attributes(node, has_id=False)}>{text}</span>')
 
     def _memo(self, node: Node, text: str) -> None:
         self.put(text)
@@ -464,37 +474,37 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
-_BLOCKS: Final[dict[str, Callable[[_Preview, Node], None]]] = {
-    "NodeParagraph": _Preview.paragraph,
-    "NodeHeading": _Preview.heading,
-    "NodeBlockquote": _Preview.quote,
-    "NodeCallout": _Preview.callout,
-    "NodeList": _Preview.list_block,
-    "NodeListItem": _Preview.list_item,
-    "NodeTaskListItemMarker": _Preview.task_marker,
-    "NodeThematicBreak": _Preview.thematic_break,
-    "NodeCodeBlock": _Preview.code_block,
-    "NodeMathBlock": _Preview.math_block,
-    "NodeHTMLBlock": _Preview.raw_html,
-    "NodeIFrame": _Preview.media,
-    "NodeWidget": _Preview.widget,
-    "NodeVideo": _Preview.media,
-    "NodeAudio": _Preview.media,
-    "NodeAttributeView": _Preview.attribute_view,
-    "NodeBlockQueryEmbed": _Preview.embed,
-    "NodeTable": _Preview.table,
+_BLOCKS: Final[dict[str, str]] = {
+    "NodeParagraph": "paragraph",
+    "NodeHeading": "heading",
+    "NodeBlockquote": "quote",
+    "NodeCallout": "callout",
+    "NodeList": "list_block",
+    "NodeListItem": "list_item",
+    "NodeTaskListItemMarker": "task_marker",
+    "NodeThematicBreak": "thematic_break",
+    "NodeCodeBlock": "code_block",
+    "NodeMathBlock": "math_block",
+    "NodeHTMLBlock": "raw_html",
+    "NodeIFrame": "media",
+    "NodeWidget": "widget",
+    "NodeVideo": "media",
+    "NodeAudio": "media",
+    "NodeAttributeView": "attribute_view",
+    "NodeBlockQueryEmbed": "embed",
+    "NodeTable": "table",
 }
-_INLINES: Final[dict[str, Callable[[_Preview, Node], None]]] = {
-    "NodeText": _Preview.text,
-    "NodeHardBreak": _Preview.line_end,
-    "NodeSoftBreak": _Preview.line_end,
-    "NodeBr": _Preview.break_tag,
-    "NodeTextMark": _Preview.text_mark,
-    "NodeLink": _Preview.link,
-    "NodeImage": _Preview.image,
-    "NodeInlineHTML": _Preview.as_it_is,
-    "NodeHTMLEntity": _Preview.escaped,
-    "NodeBackslashContent": _Preview.escaped,
-    "NodeEmojiUnicode": _Preview.as_it_is,
-    "NodeEmojiImg": _Preview.as_it_is,
+_INLINES: Final[dict[str, str]] = {
+    "NodeText": "text",
+    "NodeHardBreak": "line_end",
+    "NodeSoftBreak": "line_end",
+    "NodeBr": "break_tag",
+    "NodeTextMark": "text_mark",
+    "NodeLink": "link",
+    "NodeImage": "image",
+    "NodeInlineHTML": "as_it_is",
+    "NodeHTMLEntity": "escaped",
+    "NodeBackslashContent": "escaped",
+    "NodeEmojiUnicode": "as_it_is",
+    "NodeEmojiImg": "as_it_is",
 }

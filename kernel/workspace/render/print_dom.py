@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import unescape
 from html.parser import HTMLParser
 from typing import Final
 
@@ -28,6 +29,9 @@ _LEFT_OUT: Final = ("protyle-action__menu", "protyle-icons", "img__net", "sb__re
 _COPY: Final = "protyle-action__copy"
 _COPY_CLASS: Final = f"protyle-icon protyle-icon--only {_COPY}"
 _ATTRIBUTES: Final = "protyle-attr"
+_FRAME: Final = "iframe-content"
+_DRAGGED: Final = "protyle-action__drag"
+_MEDIA: Final = ("audio", "video")
 _OWN: Final = "custom-"  # attributes of the user, written as they are stored
 _WRAPPERS: Final = ("strong", "em", "sup")
 Attributes = list[tuple[str, str | None]]
@@ -36,22 +40,43 @@ _REFERENCES: Final = re.compile(REFERENCE_MARK.format("([0-9]+)"))
 _ANCHOR: Final = "\ufdd2{}\ufdd3"
 _ANCHORS: Final = re.compile(_ANCHOR.format("([0-9]+)"))
 
+_LINK: Final = "\ufdd4{}\ufdd5"
+_LINKS: Final = re.compile(_LINK.format("([0-9]+)"))
+_FRAME_SOURCE: Final = re.compile(r'src="([^"]*)"')
 
-def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset()) -> str:
+
+def print_dom(blocks: Sequence[Node], outline_ids: frozenset[str] = frozenset(), *, links_frames: bool = False) -> str:
     """The blocks as a page; database blocks are left as they are marked up in Markdown.
 
-    ``outline_ids``: headings that a printer makes bookmarks of.
+    ``outline_ids``: headings that a printer makes bookmarks of. ``links_frames``: paper has no frames, a frame becomes a
+    link to what it shows.
     """
     defined = _marked(blocks)
+    links = _linked_frames(blocks) if links_frames else []
     reader = _Printed(outline_ids)
     for block in blocks:
         if block.type == "NodeFootnotesDefBlock":
-            reader.footnotes(block, defined)
+            reader.footnotes(block)
         else:
             reader.feed(render_dom([block]))
     reader.close()
-    page = _REFERENCES.sub(lambda found: shown_reference(found[1], found[1]), "".join(reader.parts))
-    return _ANCHORS.sub(lambda found: shown_anchor(found[1]), page)
+    page = _REFERENCES.sub(lambda found: shown_reference(defined[f"^{found[1]}"], found[1]), "".join(reader.parts))
+    page = _ANCHORS.sub(lambda found: shown_anchor(found[1]), page)
+    return _LINKS.sub(lambda found: links[int(found[1])], page)
+
+
+def _linked_frames(blocks: Sequence[Node]) -> list[str]:
+    """The links of the frames, which become paragraphs that hold their numbers."""
+    links: list[str] = []
+    for node in [below for block in blocks for below in block.walk() if below.type == "NodeIFrame"]:
+        source = _FRAME_SOURCE.search(node.data)
+        text = node.data if source is None else _LINK.format(len(links))
+        if source is not None:
+            address = _escaped(unescape(source[1]), is_own=False)
+            links.append(f'<a target="_blank" href="{address}">{address}</a>')
+        node.type, node.data, node.fields = "NodeParagraph", "", {}
+        node.append(Node("NodeText", data=text))
+    return links
 
 
 def _marked(blocks: Sequence[Node]) -> dict[str, int]:
@@ -61,8 +86,7 @@ def _marked(blocks: Sequence[Node]) -> dict[str, int]:
     for block in blocks:
         for node in list(block.walk()):
             if node.type == "NodeFootnotesRef":
-                number = numbers.get(node.data)
-                make_text(node, None if number is None else REFERENCE_MARK.format(number))
+                make_text(node, REFERENCE_MARK.format(node.data.removeprefix("^")) if node.data in numbers else None)
     return numbers
 
 
@@ -78,17 +102,18 @@ class _Printed(HTMLParser):
         self.ends: list[str] = []
         self.classes: list[str] = []
         self.left_out = 0
+        self.medium = ""  # the video or sound whose frame is open
         self.skips_blank = False
         self.nameless: set[str] = set()
 
-    def footnotes(self, block: Node, numbers: dict[str, int]) -> None:
+    def footnotes(self, block: Node) -> None:
         """The definitions at the end of the page."""
         self._put(DEFINITIONS_BEGIN)
         # A document's own name stands here as a heading that is no block.
         self.nameless = {one.id for definition in block.children for one in definition.children if not one.properties}
         for definition in block.children:
             if definition.children:
-                mark = Node("NodeText", data=_ANCHOR.format(numbers[definition.data]))
+                mark = Node("NodeText", data=_ANCHOR.format(definition.data.removeprefix("^")))
                 definition.children[0].insert(0, mark)
             self._put("<li>")
             self.feed(render_dom(definition.children))
@@ -124,6 +149,8 @@ class _Printed(HTMLParser):
             self._put(f"<{tag}{_written(self._fixed(values))}{' /' if tag in _VOID else ''}>")
         if tag in _VOID:
             return
+        if tag in _MEDIA:
+            self.medium = tag
         if self.heading and "contenteditable" in values:
             self._put(f'<a target="_blank" href="pdf-outline://{self.heading}"> </a>')
             self.heading = ""
@@ -142,10 +169,13 @@ class _Printed(HTMLParser):
             self.left_out -= 1
             return
         self.skips_blank = False
-        if self.classes:
-            self.classes.pop()
+        class_ = self.classes.pop() if self.classes else ""
         end, _, memo = (self.ends.pop() if self.ends else f"</{tag}>").partition("\0")
         self._put(end)
+        # Behind the sound itself, or behind what a video is dragged by.
+        if self.medium and (tag == "audio" or class_ == _DRAGGED):
+            self._put(ZERO_WIDTH)
+            self.medium = ""
         if memo:
             last = next((part[-1] for part in reversed(self.parts) if part and not part.endswith(">")), "")
             self._put(f"<sup>（{memo}）</sup>" if last and is_cjk(last) else f"<sup>({memo})</sup>")
@@ -153,7 +183,7 @@ class _Printed(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.skips_blank:
             data, self.skips_blank = data.removeprefix(ZERO_WIDTH), False
-        if data != ZERO_WIDTH or not self.classes or self.classes[-1] != _ATTRIBUTES:
+        if data != ZERO_WIDTH or not self.classes or self.classes[-1] not in (_ATTRIBUTES, _FRAME):
             self._put(data)
 
     def handle_entityref(self, name: str) -> None:
@@ -198,12 +228,18 @@ def _link(values: dict[str, str]) -> dict[str, str]:
     if title := values.pop("data-title", ""):
         shown["title"] = title
     values.pop("data-id", None)
+    if not values.get("data-subtype"):
+        values.pop("data-subtype", None)
     values.pop("data-inline-memo-content", None)
     return shown | values
 
 
 def _written(values: dict[str, str]) -> str:
-    return "".join(f' {name}="{_escaped(value, name.startswith(_OWN))}"' for name, value in values.items())
+    is_formula = values.get("data-type", "").endswith("inline-math")
+    return "".join(
+        f' {name}="{value if is_formula and name == "data-content" else _escaped(value, name.startswith(_OWN))}"'
+        for name, value in values.items()
+    )
 
 
 def _escaped(text: str, is_own: bool) -> str:
