@@ -72,6 +72,11 @@ def _crumb(node: Node, name: str) -> dict[str, Any]:
     return {"id": node.id, "name": name, "type": node.type, "subType": subtype(node), "children": None}
 
 
+def document_crumb(workspace: Workspace, document: Document) -> str:
+    """How a document is named where a block's place is shown."""
+    return _crumb_name(workspace, document, document.root)
+
+
 def _crumb_name(workspace: Workspace, document: Document, node: Node) -> str:
     if node.type == "NodeDocument":
         box = workspace.box(document.box)

@@ -289,7 +289,10 @@ def _by_document(
     )
     document_values = (*chosen.values, *likes, *likes)
     values = (*document_values, *likes, *chosen.values, *likes, *order_values)
-    rows = [BlockRow(*row[:-1]) for row in connection.execute(statement, values)]
+    try:
+        rows = [BlockRow(*row[:-1]) for row in connection.execute(statement, values)]
+    except apsw.SQLError:
+        rows = []
     count = 0
     if rows:
         count = _one(connection, f"WITH documents AS ({documents}) SELECT COUNT(*), 0 FROM documents", document_values)[
@@ -377,7 +380,8 @@ def _order(text: str, method: int, order_by: int) -> tuple[str, tuple[str, ...]]
 
 def _document_order(text: str, query: SearchQuery) -> tuple[str, tuple[str, ...]]:
     order, values = _order(text, query.method, query.order_by)
-    if query.order_by in (1, 2, 3, 4):
+    # An order that has nothing to do with how close a hit is; one by its rank, which is none here, finds nothing.
+    if query.order_by in (1, 2, 3, 4, 7) or (query.order_by == 6 and query.method not in (KEYWORD, QUERY_SYNTAX)):
         return order, values
     clause, values = _closeness(text)
     block_sort = "ASC" if query.order_by == 6 else "DESC"

@@ -63,8 +63,8 @@ async def preview_html(call: Call) -> Any:
     """A document or block as the editor shows it, to be printed."""
     block_id = call.arguments.required_str("id")
     keeps_folds, merges, _ = [call.arguments.optional_bool(name) for name in ("keepFold", "merge", "image")]
-    printed = _Print(block_id, is_for_print=True, keeps_folds=keeps_folds, merges=merges)
-    name, content, node = await _printed(call, printed)
+    printed = Printing(block_id, is_for_print=True, keeps_folds=keeps_folds, merges=merges)
+    name, content, node = await printed_page(call.kernel, printed)
     return {
         "id": block_id,
         "name": name,
@@ -80,8 +80,8 @@ async def export_html(call: Call) -> Any:
     is_for_print = call.arguments.required_bool("pdf")
     folder, place = _folder(call, "html", block_id)
     keeps_folds, merges = [call.arguments.optional_bool(name) for name in ("keepFold", "merge")]
-    printed = _Print(block_id, is_for_print=is_for_print, keeps_folds=keeps_folds, merges=merges)
-    name, content, node = await _printed(call, printed)
+    printed = Printing(block_id, is_for_print=is_for_print, keeps_folds=keeps_folds, merges=merges)
+    name, content, node = await printed_page(call.kernel, printed)
     if node is not None:
         _put_beside(call, place, node)
     # A page to be saved takes the front end's own files with it, and is none without them.
@@ -140,31 +140,31 @@ def _has_front_end(kernel: SiyuanKernel) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Print:
+class Printing:
     """What is printed, and how."""
 
     block_id: str
-    is_for_print: bool
-    keeps_folds: bool
-    merges: bool
+    is_for_print: bool = False
+    keeps_folds: bool = False
+    merges: bool = False
 
 
-async def _printed(call: Call, printed: _Print) -> tuple[str, str, Node | None]:
+async def printed_page(kernel: SiyuanKernel, printed: Printing) -> tuple[str, str, Node | None]:
     """The name of the file, the page, and the block itself; nothing of an unknown block."""
-    export = await MarkdownExport.of(call.kernel)
+    export = await MarkdownExport.of(kernel)
     found = export.found(printed.block_id)
     if found is None:
         return "", "", None
     document, node = found
     options = replace(
-        export_settings(call.kernel).options,
+        export_settings(kernel).options,
         is_editor=True,
         adjusts_heading_level=True,
         keeps_folds=printed.keeps_folds,
         merges=printed.merges,
     )
     tree = export.tree(document, node, options)
-    name = file_name(base_name(call.kernel.workspace.entry(printed.block_id).hpath))
+    name = file_name(base_name(kernel.workspace.entry(printed.block_id).hpath))
     merged = [one for _, one in export.sub_documents(document.root.id)] if printed.merges else []
     outline = frozenset(_outline(node, merged)) if printed.is_for_print else frozenset()
     return name, print_dom(tree.children, outline, links_frames=printed.is_for_print), node

@@ -54,6 +54,11 @@ def settings_of(kernel: SiyuanKernel) -> SearchSettings:
 
 
 # --- fullTextSearchBlock --------------------------------------------------------------------------------------
+UNGROUPED, BY_DOCUMENT = 0, 1
+# Orders by a date, which the hits under a document no longer know: they stay as they were found.
+_DATE_ORDERS: Final = (1, 2, 3, 4)
+
+
 async def full_text_search_block(call: Call) -> Any:
     return await full_text_search_in(call, *_places(call))
 
@@ -67,13 +72,15 @@ async def full_text_search_in(call: Call, boxes: tuple[str, ...], paths: tuple[s
     found = await find(call, query)
     settings = settings_of(call.kernel)
     blocks = [block_json(row, found.keywords, is_case_sensitive=settings.is_case_sensitive) for row in found.rows]
-    index = await settled_index(call.kernel)
-    counts = ref_counts(index.connection, [block["id"] for block in blocks])
-    for block in blocks:
-        block["refCount"] = counts.get(block["id"], 0)
-    if group_by == 1:
+    # Any other number shows the hits one by one, but as they are.
+    if group_by in (UNGROUPED, BY_DOCUMENT):
+        index = await settled_index(call.kernel)
+        counts = ref_counts(index.connection, [block["id"] for block in blocks])
+        for block in blocks:
+            block["refCount"] = counts.get(block["id"], 0)
+    if group_by == BY_DOCUMENT:
         blocks = await _by_document(call, blocks, query.order_by)
-    else:
+    elif group_by == UNGROUPED:
         without_own_title(blocks)
     return {
         "blocks": blocks,
@@ -168,7 +175,7 @@ async def _by_document(call: Call, blocks: list[dict[str, Any]], order_by: int) 
         children = [block for block in blocks if block["rootID"] == row.id]
         if order_by == 5:
             _sort_by_content(call, row.id, children)
-        else:
+        elif order_by not in _DATE_ORDERS:
             children.sort(key=lambda block: block["sort"])
         root["children"] = children or None
         shown.append(root)
@@ -178,9 +185,8 @@ async def _by_document(call: Call, blocks: list[dict[str, Any]], order_by: int) 
 
 
 def _sort_by_content(call: Call, root_id: str, children: list[dict[str, Any]]) -> None:
-    places = {
-        node.id: place for place, node in enumerate(call.kernel.workspace.document(root_id).root.walk()) if node.id
-    }
+    nodes = (node for node in call.kernel.workspace.document(root_id).root.walk() if node.id)
+    places = {node.id: place for place, node in enumerate(nodes)}
     for block in children:
         block["sort"] = places.get(block["id"], 0)
     children.sort(key=lambda block: block["sort"])
@@ -253,7 +259,7 @@ async def search_tag(call: Call) -> Any:
     labels = tag_labels(index.connection, keyword, limit)
     words = [word for word in keyword.split(" ") if word]
     shown = {marked(label, words, 1024) if words else escaped(label) for label in labels}
-    return {"tags": sorted(shown), "k": escaped(keyword)}
+    return {"tags": sorted(shown), "k": keyword}
 
 
 async def list_invalid_block_refs(call: Call) -> Any:

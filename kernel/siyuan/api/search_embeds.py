@@ -8,15 +8,15 @@ from kernel.ids import is_node_id
 from kernel.siyuan.api.search import settings_of
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import index_of, read_in_thread, settled_index
-from kernel.workspace.block_info import breadcrumb
+from kernel.workspace.block_info import breadcrumb, document_crumb
 from kernel.workspace.block_json import block_json, empty_block
 from kernel.workspace.doc_pages import shown_copy
 from kernel.workspace.index import statements
 from kernel.workspace.index.queries import blocks_by_id, ref_counts
 from kernel.workspace.index.rows import BlockRow, embedded_id
-from kernel.workspace.intake import dom_of_blocks
+from kernel.workspace.intake import dom_of_siblings
 from kernel.workspace.nodes import CONTAINER_TYPES
-from kernel.workspace.render.content import plain_content, stripped
+from kernel.workspace.render.content import shown_content
 from kernel.workspace.render.embeds import HEADING_CONTENT_ONLY, HEADING_ONLY
 from kernel.workspace.render.footnotes import section
 
@@ -108,7 +108,7 @@ async def _shown(
         document, node = workspace.node(row.id)
         nodes = _nodes(node, mode)
         counts = ref_counts(index.connection, [below.id for one in nodes for below in one.walk() if below.id])
-        text = "".join(stripped(plain_content(one)).strip() for one in nodes if one.type != "NodeBlockQueryEmbed")
+        text = "".join(shown_content(one) for one in nodes if one.type != "NodeBlockQueryEmbed")
         box = workspace.notebooks.get(document.box)
         block = {
             **empty_block(),
@@ -116,7 +116,7 @@ async def _shown(
             "path": document.path,
             "hPath": f"{box.name if box is not None else ''}{row.hpath}",
             "id": node.id,
-            "content": dom_of_blocks(shown_copy(nodes, node.id, counts), first_index=1),
+            "content": dom_of_siblings(shown_copy(nodes, node.id, counts), place=nodes[0] if nodes else None),
             "markdown": text,
             "type": node.type,
             "ial": block_json(row)["ial"],
@@ -130,6 +130,8 @@ async def _shown(
 
 def _nodes(node: Node, mode: int) -> list[Node]:
     """A block as a query shows it: a heading with what is under it, unless folded or otherwise wanted."""
+    if node.type == "NodeDocument":
+        return [child for child in node.children if child.properties.get("heading-fold") != "1"]
     if node.type != "NodeHeading" or mode == HEADING_ONLY:
         return [node]
     below: list[Node] = []
@@ -146,7 +148,12 @@ def _crumbs(call: Call, node: Node) -> list[dict[str, Any]]:
     while above is not None and above.type != "NodeDocument":
         around.add(above.id)
         above = above.parent
-    crumbs = breadcrumb(call.kernel.workspace, document, node)
+    workspace = call.kernel.workspace
+    if node is document.root:
+        return [
+            {**crumb, "name": document_crumb(workspace, document)} for crumb in breadcrumb(workspace, document, node)
+        ]
+    crumbs = breadcrumb(workspace, document, node)
     return [{**crumb, "name": ""} if crumb["id"] in around else crumb for crumb in crumbs]
 
 

@@ -42,6 +42,15 @@ def plain_content(node: Node, *, view_text: ViewText = no_view_text, keeps_asset
     return "".join(collector.parts)
 
 
+def shown_content(node: Node) -> str:
+    """The text of a block as a query that shows it is found by: without where its links and pictures lead."""
+    if node.type in ("NodeDocument", "NodeAttributeView"):
+        return plain_content(node)
+    collector = _Collector(keeps_asset_paths=False, names_targets=False)
+    collector.add(node)
+    return "".join(collector.parts)
+
+
 def anchor_content(node: Node) -> str:
     """The text of a block as an anchor to it shows it: raw, and without where its links lead."""
     if node.type in ("NodeDocument", "NodeAttributeView"):
@@ -86,8 +95,9 @@ def mark_content(mark: Node) -> str:
 class _Collector:
     """Gathers the text in document order. ``had_blank``: nothing but containers since the last blank for one."""
 
-    def __init__(self, keeps_asset_paths: bool, *, is_anchor: bool = False) -> None:
+    def __init__(self, keeps_asset_paths: bool, *, is_anchor: bool = False, names_targets: bool = True) -> None:
         self.is_anchor = is_anchor
+        self.names_targets = names_targets and not is_anchor
         self.parts: list[str] = []
         self.had_blank = False
         self.keeps_asset_paths = keeps_asset_paths
@@ -123,7 +133,7 @@ class _Collector:
     def _leaf(self, node: Node) -> None:
         kind = node.type
         if kind == "NodeText":
-            self.parts.append(node.data if self.is_anchor else visible_text(node))
+            self.parts.append(visible_text(node) if self.names_targets else node.data)
         elif kind == "NodeTextMark":
             self._mark(node)
         elif kind in ("NodeMathBlockContent", "NodeHTMLBlock", "NodeEmojiAlias"):
@@ -149,7 +159,7 @@ class _Collector:
         if "block-ref" in types and not self.is_anchor:
             text = html.unescape(text)
         self.parts.append(f"#{text}#" if "tag" in types else text)
-        if "a" not in types or self.is_anchor:
+        if "a" not in types or not self.names_targets:
             return
         if title := str(node.fields.get("TextMarkATitle", "")):
             self.parts.append(f" {html.unescape(title)}")

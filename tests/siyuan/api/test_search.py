@@ -192,3 +192,57 @@ async def test_replacing_blocks_that_are_gone_does_nothing(kernel: MemoryKernel)
     gone = "20200101000000-zzzzzzz"
     await kernel.call("search/findReplace", k="a", r="b", ids=[gone], replaceTypes={"text": True})
     assert not any("-replace/" in path for path in kernel.backend.contents)
+
+
+async def test_hits_under_a_document_keep_the_order_of_dates_they_were_found_in(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    old, new = "20240101000001-aaaaaaa", "20240101000002-bbbbbbb"
+    await kernel.document(box, "/Doc", f'## word one\n{{: id="{old}"}}\n\nword two\n{{: id="{new}"}}')
+    for order, wanted in ((1, [old, new]), (2, [new, old])):
+        answer = await kernel.call("search/fullTextSearchBlock", query="word", orderBy=order, groupBy=1)
+        assert [child["id"] for child in answer["blocks"][0]["children"]] == wanted
+
+
+async def test_the_place_of_a_hit_in_its_document_counts_blocks_alone(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Doc", "one **two** three\n\nneedle")
+    answer = await kernel.call("search/fullTextSearchBlock", query="needle", orderBy=5, groupBy=1)
+    assert [child["sort"] for child in answer["blocks"][0]["children"]] == [2]
+
+
+@pytest.mark.parametrize(("group_by", "path", "references"), [(0, "/", 1), (2, "/Pear", 0)])
+async def test_hits_of_an_unknown_grouping_are_shown_as_they_are(
+    kernel: MemoryKernel, group_by: int, path: str, references: int
+) -> None:
+    box = await kernel.notebook()
+    pear = await kernel.document(box, "/Pear", "")
+    await kernel.document(box, "/Other", f"see (({pear} 'it'))")
+    answer = await kernel.call("search/fullTextSearchBlock", query="Pear", groupBy=group_by)
+    (hit,) = answer["blocks"]
+    assert (hit["hPath"], hit["refCount"]) == (path, references)
+
+
+@pytest.mark.parametrize(
+    ("method", "order_by", "wanted"),
+    [
+        (0, 0, ["heading", "paragraph"]),
+        (0, 7, []),
+        (5, 7, ["heading", "paragraph"]),
+        (0, 6, ["heading", "paragraph"]),
+        (5, 6, ["paragraph", "heading"]),
+    ],
+)
+async def test_several_words_have_no_rank_and_other_orders_of_their_own(
+    kernel: MemoryKernel, method: int, order_by: int, wanted: list[str]
+) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Doc", "one two\n\n## one two")
+    answer = await kernel.call("search/fullTextSearchBlock", query="one two", method=method, orderBy=order_by)
+    kinds = [block["type"].removeprefix("Node").lower() for block in answer["blocks"]]
+    assert [kind for kind in kinds if kind != "document"] == wanted
+    assert answer["docMode"]
+
+
+async def test_a_tag_is_looked_for_by_the_word_that_was_sent(kernel: MemoryKernel) -> None:
+    await _library(kernel)
+    assert (await kernel.call("search/searchTag", k="\"<a&'"))["k"] == "\"<a&'"

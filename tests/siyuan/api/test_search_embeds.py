@@ -52,3 +52,37 @@ async def test_only_queries_have_a_text_to_set(kernel: MemoryKernel) -> None:
     assert (
         await kernel.refusal("search/updateEmbedBlock", id="20200101000000-zzzzzzz", content="x") == "block not found"
     )
+
+
+async def test_a_document_is_shown_as_the_blocks_in_it_under_its_own_name(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    source = await kernel.document(box, "/Source", "# Head\n\n* item")
+    (entry,) = (
+        await kernel.call(
+            "search/searchEmbedBlock",
+            embedBlockID=source,
+            stmt=f"SELECT * FROM blocks WHERE id = '{source}'",
+            excludeIDs=[],
+            breadcrumb=True,
+        )
+    )["blocks"]
+    assert entry["block"]["content"].count("data-node-index") == 2
+    assert ">Head</div>" in entry["block"]["content"]
+    assert entry["blockPaths"][0]["name"].endswith("/Source")
+
+
+async def test_only_blocks_right_below_a_document_are_numbered(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    source = await kernel.document(box, "/Source", "* item")
+    statement = f"SELECT * FROM blocks WHERE root_id = '{source}' AND type IN ('l', 'i', 'p') ORDER BY type"
+    answer = await kernel.call("search/searchEmbedBlock", embedBlockID=source, stmt=statement, excludeIDs=[])
+    numbered = {entry["block"]["type"]: "data-node-index" in entry["block"]["content"] for entry in answer["blocks"]}
+    assert numbered == {"NodeListItem": False, "NodeList": True, "NodeParagraph": False}
+
+
+async def test_the_text_of_what_is_shown_has_its_blank_marks_and_not_where_it_leads(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    source = await kernel.document(box, "/Source", "#tag# x [f](assets/f.pdf) [l](https://a.b)\n\n* item")
+    statement = f"SELECT * FROM blocks WHERE root_id = '{source}' AND type IN ('p', 'l') AND content NOT LIKE 'item' ORDER BY type DESC"
+    answer = await kernel.call("search/searchEmbedBlock", embedBlockID=source, stmt=statement, excludeIDs=[])
+    assert [entry["block"]["markdown"] for entry in answer["blocks"]] == ["\u200b#tag#\u200b x f l", " item"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from kernel.siyuan.api.export_html import Printing, printed_page
 from kernel.siyuan.api.imports import import_markdown
 from kernel.siyuan.arguments import Arguments, EmptyAnswer
 from kernel.siyuan.dispatch import RawAnswer, UnknownRoute, dispatch
@@ -78,11 +79,11 @@ async def export_md(call: ToolCall) -> str:
 
 
 async def export_html(call: ToolCall) -> str:
-    answer = await call.api("/api/export/exportHTML", id=call.needed("id"), pdf=False, savePath="")
-    content = (answer.data or {}).get("content") if answer.code == 0 else ""
+    """The page alone: it needs nothing of the front end beside it."""
+    _, content, _ = await printed_page(call.kernel, Printing(call.needed("id")))
     if not content:
         raise ToolFailed(_EMPTY)
-    return str(content)
+    return content
 
 
 async def export_preview(call: ToolCall) -> str:
