@@ -25,6 +25,14 @@ from kernel.workspace.render.footnotes import (
 from kernel.workspace.render.html_tokens import sanitized_tokens
 from kernel.workspace.render.inlines import NEWLINE_ESCAPE, ZERO_WIDTH, is_cjk, is_in_cell, mark_text, mark_types
 from kernel.workspace.render.kramdown import render_kramdown
+from kernel.workspace.render.page_attributes import (
+    block_attributes,
+    data_of,
+    escaped_text,
+    link_attributes,
+    mark_attributes,
+    picture,
+)
 from kernel.workspace.render.sanitize import sanitize_address, sanitize_media
 from kernel.workspace.render.std_markdown import CALLOUT_DEFAULTS, code_language, task_mark
 from kernel.workspace.render.tables import table_rows
@@ -171,7 +179,7 @@ class Page:
 
     def _line(self, tag: str, node: Node) -> None:
         self.newline()
-        self.put(f"<{tag}{_attributes(node)}>")
+        self.put(f"<{tag}{block_attributes(node)}>")
         self.inlines(node.children)
         self.put(f"</{tag}>")
         self.newline()
@@ -183,7 +191,7 @@ class Page:
 
     def _open_quote(self, node: Node, more: str) -> None:
         self.newline()
-        self.put(f"<blockquote{_attributes(node)}{more}>")
+        self.put(f"<blockquote{block_attributes(node)}{more}>")
         self.newline()
 
     def _close(self, tag: str) -> None:
@@ -208,7 +216,7 @@ class Page:
     def list_block(self, node: Node) -> None:
         tag, start = self.list_tag(node)
         self.newline()
-        self.put(f"<{tag}{start}{_attributes(node)}>")
+        self.put(f"<{tag}{start}{block_attributes(node)}>")
         self.newline()
         self.blocks(node)
         self._close(tag)
@@ -228,7 +236,7 @@ class Page:
         if marker is not None:
             done = " protyle-task--done" if task_mark(marker, normalizes=True) != " " else ""
             task = f' class="protyle-task{done}"'
-        self.put(f"<li{_attributes(node)}{task}>")
+        self.put(f"<li{block_attributes(node)}{task}>")
         self.blocks(node)
         self.put("</li>")
         self.newline()
@@ -236,7 +244,7 @@ class Page:
     def task_marker(self, node: Node) -> None:
         mark = task_mark(node, normalizes=False)
         checked = ' checked=""' if mark != " " else ""
-        self.put(f'<input{checked} disabled="" type="checkbox" data-task="{_escaped(mark)}" />')
+        self.put(f'<input{checked} disabled="" type="checkbox" data-task="{escaped_text(mark)}" />')
 
     def thematic_break(self, node: Node) -> None:
         self.newline()
@@ -246,22 +254,26 @@ class Page:
     def code_block(self, node: Node) -> None:
         self.newline()
         language = code_language(node).partition(" ")[0]
-        code = _data_of(node, "NodeCodeBlockCode")
+        code = data_of(node, "NodeCodeBlockCode")
         if language in DRAWN_LANGUAGES:
             self._drawn(node, unescape(code), language)
             return
-        self.put(f'<pre class="code-block" data-language="{_escaped(language)}"{_attributes(node)}><code class="hljs">')
-        self.put(_escaped(code))
+        self.put(
+            f'<pre class="code-block" data-language="{escaped_text(language)}"{block_attributes(node)}><code class="hljs">'
+        )
+        self.put(escaped_text(code))
         self.put("</code></pre>")
 
     def _drawn(self, node: Node, content: str, kind: str) -> None:
-        shown = _escaped(content).strip()
-        self.put(f'<div data-content="{shown}" data-subtype="{kind}"{_attributes(node)}><div spin="1"></div></div>')
+        shown = escaped_text(content).strip()
+        self.put(
+            f'<div data-content="{shown}" data-subtype="{kind}"{block_attributes(node)}><div spin="1"></div></div>'
+        )
         self.newline()
 
     def math_block(self, node: Node) -> None:
         self.newline()
-        self._drawn(node, unescape(_data_of(node, "NodeMathBlockContent")), "math")
+        self._drawn(node, unescape(data_of(node, "NodeMathBlockContent")), "math")
 
     def raw_html(self, node: Node) -> None:
         self.newline()
@@ -272,7 +284,7 @@ class Page:
         self.put(f'<div class="iframe">{sanitize_media(node.data)}</div>')
 
     def widget(self, node: Node) -> None:
-        self.put(f'<div class="iframe"{_attributes(node)}>{node.data}</div>')
+        self.put(f'<div class="iframe"{block_attributes(node)}>{node.data}</div>')
 
     def attribute_view(self, node: Node) -> None:
         view, kind = node.fields.get("AttributeViewID", ""), node.fields.get("AttributeViewType", "")
@@ -282,7 +294,7 @@ class Page:
 
     def embed(self, node: Node) -> None:
         self.newline()
-        self.put(f'<div>"{_data_of(node, "NodeBlockQueryEmbedScript")}"</div>')
+        self.put(f'<div>"{data_of(node, "NodeBlockQueryEmbedScript")}"</div>')
         self.newline()
 
     def table(self, node: Node) -> None:
@@ -310,7 +322,7 @@ class Page:
                 continue
             align = _ALIGNMENTS.get(int(cell.fields.get("TableCellAlign", 0) or 0))
             shown = f' align="{align}"' if align else ""
-            self.put(f"<{tag}{shown}{_attributes(cell, has_id=False)}>")
+            self.put(f"<{tag}{shown}{block_attributes(cell, has_id=False)}>")
             self.inlines(cell.children)
             self.put(f"</{tag}>\n")
         self.put("</tr>\n")
@@ -330,12 +342,12 @@ class Page:
             number = self.numbers.get(found[1] or found[2])
             if number is None:
                 continue
-            self.put(_escaped(node.data[position : found.start()]))
+            self.put(escaped_text(node.data[position : found.start()]))
             position = found.end()
             self.shown[number] = self.shown.get(number, 0) + 1
             name = str(number) if self.shown[number] == 1 else f"{number}:{self.shown[number]}"
             self.put(shown_reference(number, name))
-        self.put(_escaped(node.data[position:]))
+        self.put(escaped_text(node.data[position:]))
 
     def line_end(self, node: Node) -> None:
         self.put("<br />")
@@ -349,7 +361,7 @@ class Page:
         self.put(node.data)
 
     def escaped(self, node: Node) -> None:
-        self.put(_escaped(node.data))
+        self.put(escaped_text(node.data))
 
     def text_mark(self, node: Node) -> None:
         text, types = mark_text(node), mark_types(node)
@@ -359,7 +371,7 @@ class Page:
         if "tag" in types:
             self.tag_mark(node, text)
         elif "a" in types:
-            self.put(f'<a href="{node.fields.get("TextMarkAHref", "")}"{_link_attributes(node)}>{text}</a>')
+            self.put(f'<a href="{node.fields.get("TextMarkAHref", "")}"{link_attributes(node)}>{text}</a>')
         elif "inline-memo" in types:
             self._memo(node, text)
         else:
@@ -370,7 +382,7 @@ class Page:
 
     def plain_mark(self, node: Node, text: str) -> None:
         kind = node.fields.get("TextMarkType", "")
-        self.put(f'<span data-type="{kind}"{_mark_attributes(node)}{_attributes(node, has_id=False)}>{text}</span>')
+        self.put(f'<span data-type="{kind}"{mark_attributes(node)}{block_attributes(node, has_id=False)}>{text}</span>')
 
     def _memo(self, node: Node, text: str) -> None:
         self.put(text)
@@ -379,10 +391,10 @@ class Page:
             self.put(f"<sup>（{memo}）</sup>" if text and is_cjk(text[-1]) else f"<sup>({memo})</sup>")
 
     def link(self, node: Node) -> None:
-        title = _data_of(node, "NodeLinkTitle")
-        shown = f' title="{_escaped(title)}"' if title else ""
-        self.put(f'<a href="{_escaped(sanitize_address(_data_of(node, "NodeLinkDest")))}"{shown}>')
-        self.put(_escaped(_data_of(node, "NodeLinkText")))
+        title = data_of(node, "NodeLinkTitle")
+        shown = f' title="{escaped_text(title)}"' if title else ""
+        self.put(f'<a href="{escaped_text(sanitize_address(data_of(node, "NodeLinkDest")))}"{shown}>')
+        self.put(escaped_text(data_of(node, "NodeLinkText")))
         self.put("</a>")
 
     def image(self, node: Node) -> None:
@@ -396,10 +408,10 @@ class Page:
         shown = width.replace("vw", "%").strip()
         self.put(f'<span style="{shown};">' if shown else "<span>")
         self.put(_ICON)
-        self.put(_picture(node, width))
-        title = _data_of(node, "NodeLinkTitle")
+        self.put(picture(node, width))
+        title = data_of(node, "NodeLinkTitle")
         self.put('<span class="protyle-action__drag"></span><span class="protyle-action__title"><span>')
-        self.put(_escaped(title))
+        self.put(escaped_text(title))
         self.put("</span></span></span><span> </span></span>")
 
 
@@ -417,61 +429,6 @@ def _with_whole_tags(nodes: Sequence[Node]) -> list[Node]:
 
 def _is_tag(node: Node) -> bool:
     return node.type == "NodeTextMark" and "tag" in mark_types(node)
-
-
-def _picture(node: Node, width: str) -> str:
-    source = sanitize_address(_data_of(node, "NodeLinkDest"))
-    alternative, title = _data_of(node, "NodeLinkText"), _data_of(node, "NodeLinkTitle")
-    shown = f'<img src="{source}" data-src="{source}"'
-    shown += f' alt="{alternative}"' if alternative else ""
-    if title:
-        quoted = title.replace(">", "&gt;").replace("<", "&lt;").replace('"', "&quot;").replace("'", "&apos;")
-        shown += f' title="{quoted}"'
-    style = node.properties.get("style", "").replace(f"{width};", "")
-    style = style.replace("flex: 0 0 auto;", "").replace("display: block;", "").strip()
-    return f"{shown} />" if not style else f'{shown} style="{style}" />'
-
-
-def _link_attributes(node: Node) -> str:
-    fields = node.fields
-    title = fields.get("TextMarkATitle", "")
-    shown = f' title="{title}"' if title else ""
-    shown += _attributes(node, has_id=False)
-    shown += f' data-type="{fields.get("TextMarkType", "")}"'
-    subtype = fields.get("TextMarkBlockRefSubtype", "")
-    return shown + (f' data-subtype="{subtype}"' if subtype else "")
-
-
-def _mark_attributes(node: Node) -> str:
-    """What else a mark says of itself, kind by kind."""
-    fields, shown = node.fields, ""
-    for kind in mark_types(node):
-        if kind == "block-ref":
-            subtype, target = fields.get("TextMarkBlockRefSubtype", ""), fields.get("TextMarkBlockRefID", "")
-            shown += f' data-subtype="{subtype}" data-id="{target}"'
-        elif kind == "inline-math":
-            content = str(fields.get("TextMarkInlineMathContent", ""))
-            if is_in_cell(node):
-                content = content.replace("|", "&#124;").replace("\n", "<br/>")
-            content = content.replace(NEWLINE_ESCAPE, "\n")
-            shown += f' data-subtype="math" data-content="{content}" contenteditable="false" class="render-node"'
-        elif kind == "file-annotation-ref":
-            shown += f' data-id="{fields.get("TextMarkFileAnnotationRefID", "")}"'
-    return shown
-
-
-def _attributes(node: Node, *, has_id: bool = True) -> str:
-    shown = {"id": node.properties.get("id", node.id)} if has_id and node.id else {}
-    shown |= {name: value for name, value in node.properties.items() if has_id or name not in ("id", "updated")}
-    return "".join(f' {name}="{value}"' for name, value in shown.items())
-
-
-def _data_of(node: Node, kind: str) -> str:
-    return next((child.data or "" for child in node.children if child.type == kind), "")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 _BLOCKS: Final[dict[str, str]] = {
