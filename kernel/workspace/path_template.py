@@ -64,12 +64,18 @@ def go_date(moment: datetime, layout: str) -> str:
         "5": str(moment.second),
         "PM": f"{moment:%p}",
         "pm": f"{moment:%p}".lower(),
-        "MST": moment.tzname() or "",
+        "MST": _zone_name(moment),
         "-0700": f"{moment:%z}",
         "-07:00": _offset(moment),
         "Z07:00": _offset(moment) if moment.utcoffset() else "Z",
     }
     return _LAYOUT.sub(lambda match: pieces.get(match[0]) or _part_of_second(moment, match[0]), layout)
+
+
+def _zone_name(moment: datetime) -> str:
+    """The zone's name; one that is only an offset is shown as such."""
+    name = moment.tzname() or ""
+    return f"{moment:%z}" if name.startswith(("UTC+", "UTC-")) else name
 
 
 def _part_of_second(moment: datetime, mark: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from kernel.workspace.templates.builtin_functions import BUILTINS
+from kernel.workspace.templates.execution import FunctionFailed
 from kernel.workspace.templates.list_functions import LIST_FUNCTIONS
 from kernel.workspace.templates.number_functions import NUMBER_FUNCTIONS, time_functions
 from kernel.workspace.templates.text_functions import TEXT_FUNCTIONS
@@ -31,7 +32,9 @@ def functions(now: datetime, ids: IdSource, notes: Mapping[str, Callable[..., An
 
     def random_int(low: Any, high: Any) -> int:
         first, last = int_of(low), int_of(high)
-        return first + int.from_bytes(ids.entropy(8), "big") % max(last - first, 1)
+        if last <= first:
+            raise FunctionFailed("invalid argument to Intn")
+        return first + int.from_bytes(ids.entropy(8), "big") % (last - first)
 
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
     return {

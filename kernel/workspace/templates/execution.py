@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from kernel.workspace.limits import TEMPLATE_DEPTH_MAX, TEMPLATE_OUTPUT_CHARS_MAX, TEMPLATE_STEPS_MAX
 from kernel.workspace.templates.errors import TemplateFailed
-from kernel.workspace.templates.moments import call_method, is_method
+from kernel.workspace.templates.moments import method_of
 from kernel.workspace.templates.reading import read_template
+from kernel.workspace.templates.signatures import kind_at, wrong_literal, wrong_value
 from kernel.workspace.templates.syntax import (
     Action,
     Branch,
@@ -61,6 +62,7 @@ class _Execution:
         self._steps = 0
         self._depth = 0
         self._length = 0
+        self._at = Place(1, 0, "")  # what was looked at last: errors say so
         self.output: list[str] = []
 
     # --- parts -----------------------------------------------------------------------------------------------------
@@ -117,7 +119,7 @@ class _Execution:
             shown = [item] if len(names) == 1 else [key, item]
             for name, one in zip(names, shown, strict=False):
                 if branch.pipeline.assigns:
-                    self._assign(name, one, branch.pipeline.commands[-1].place)
+                    self._assign(name, one)
                 else:
                     self._variables.append((name, one))
             try:
@@ -132,7 +134,7 @@ class _Execution:
         if value is NO_VALUE or value is None:
             return []
         if isinstance(value, bool | str | float | datetime | Record):
-            raise _failed(branch.pipeline.commands[-1].place, f"range can't iterate over {printed(value)}")
+            raise self._failed(f"range can't iterate over {printed(value)}")
         if isinstance(value, int):
             if value > TEMPLATE_STEPS_MAX:
                 raise TemplateFailed(f"template: exceeded {TEMPLATE_STEPS_MAX} steps")
@@ -142,11 +144,12 @@ class _Execution:
         return list(enumerate(value))
 
     def _include(self, part: Include, dot: Any) -> None:
+        self._at = part.place
         parts = self._template.defined.get(part.name)
         if parts is None:
-            raise _failed(part.place, f'template "{part.name}" not defined')
+            raise self._failed(f'template "{part.name}" not defined')
         if self._depth >= TEMPLATE_DEPTH_MAX:
-            raise _failed(part.place, f"exceeded maximum template depth ({TEMPLATE_DEPTH_MAX})")
+            raise self._failed(f"exceeded maximum template depth ({TEMPLATE_DEPTH_MAX})")
         value = self._pipeline(part.pipeline, dot) if part.pipeline is not None else NO_VALUE
         kept, self._variables = self._variables, [("$", value)]
         self._depth += 1
@@ -158,53 +161,59 @@ class _Execution:
 
     # --- pipelines -------------------------------------------------------------------------------------------------
     def _pipeline(self, pipeline: Pipeline, dot: Any, *, is_range: bool = False) -> Any:
+        self._at = pipeline.place
         value: Any = NO_VALUE
         for stage, command in enumerate(pipeline.commands):
             value = self._command(command, dot, [value] if stage else [])
         if not is_range:
             for name in pipeline.variables:
                 if pipeline.assigns:
-                    self._assign(name, value, pipeline.commands[-1].place)
+                    self._assign(name, value)
                 else:
                     self._variables.append((name, value))
         return value
 
-    def _assign(self, name: str, value: Any, place: Place) -> None:
-        for at in range(len(self._variables) - 1, -1, -1):
-            if self._variables[at][0] == name:
-                self._variables[at] = (name, value)
-                return
-        raise _failed(place, f"undefined variable: {name}")
+    def _assign(self, name: str, value: Any) -> None:
+        at = next((at for at in range(len(self._variables) - 1, -1, -1) if self._variables[at][0] == name), None)
+        if at is None:
+            raise self._failed(f"undefined variable: {name}")
+        self._variables[at] = (name, value)
 
     def _command(self, command: Command, dot: Any, final: list[Any]) -> Any:
         first, *others = command.operands
-        place = command.place
         if isinstance(first, Name):
+            self._at = first.place
             if first.name in ("and", "or"):
-                return self._and_or(first.name, others, dot, final, place)
-            return self._call(first, [self._operand(one, dot, place) for one in others] + final, place)
-        arguments = [self._operand(one, dot, place) for one in others] + final
+                return self._and_or(first.name, others, dot, final)
+            return self._call(first, others, dot, final, command.place)
         if isinstance(first, Chain):
-            return self._chain(first, dot, arguments, place)
+            return self._chain(first, dot, others, final)
+        if not isinstance(first, Pipeline):
+            self._at = first.place
         if isinstance(first, Literal) and first.value is None:
-            raise _failed(place, "nil is not a command")
-        value = self._operand(first, dot, place)
-        if arguments:
-            raise _failed(place, f"can't give argument to non-function {printed(value)}")
-        return value
+            raise self._failed("nil is not a command")
+        if others or final:
+            raise self._failed(f"can't give argument to non-function {first.place.text}")
+        return self._operand(first, dot)
 
-    def _and_or(self, name: str, operands: list[Operand], dot: Any, final: list[Any], place: Place) -> Any:
+    def _and_or(self, name: str, operands: list[Operand], dot: Any, final: list[Any]) -> Any:
         """They look no further than they must."""
         if not operands and not final:
-            raise _failed(place, f"wrong number of args for {name}: want at least 1 got 0")
+            raise self._failed(f"wrong number of args for {name}: want at least 1 got 0")
         value: Any = NO_VALUE
         for operand in operands:
-            value = self._operand(operand, dot, place)
+            value = self._operand(operand, dot)
             if is_true(value) == (name == "or"):
                 return value
         return final[0] if final else value
 
-    def _operand(self, operand: Operand, dot: Any, place: Place) -> Any:
+    def _operand(self, operand: Operand, dot: Any) -> Any:
+        if isinstance(operand, Pipeline):
+            known = len(self._variables)
+            value = self._pipeline(operand, dot)
+            del self._variables[known:]
+            return value
+        self._at = operand.place
         if isinstance(operand, Literal):
             return operand.value
         if isinstance(operand, Dot):
@@ -212,55 +221,73 @@ class _Execution:
         if isinstance(operand, Variable):
             return next(value for name, value in reversed(self._variables) if name == operand.name)
         if isinstance(operand, Name):
-            return self._call(operand, [], operand.place)
-        if isinstance(operand, Pipeline):
-            known = len(self._variables)
-            value = self._pipeline(operand, dot)
-            del self._variables[known:]
-            return value
-        return self._chain(operand, dot, [], place)
+            return self._call(operand, [], dot, [], operand.place)
+        return self._chain(operand, dot, [], [])
 
-    def _chain(self, chain: Chain, dot: Any, arguments: list[Any], place: Place) -> Any:
-        value = self._operand(chain.base, dot, place)
-        for step, name in enumerate(chain.names, 1):
-            value = self._field(value, name, arguments if step == len(chain.names) else [], place)
-        return value
+    def _chain(self, chain: Chain, dot: Any, operands: list[Operand], final: list[Any]) -> Any:
+        value = self._operand(chain.base, dot)
+        if isinstance(chain.base, Dot | Variable):
+            self._at = chain.place
+        for name in chain.names[:-1]:
+            value = self._field(value, name, dot, [], [])
+        return self._field(value, chain.names[-1], dot, operands, final)
 
-    def _field(self, value: Any, name: str, arguments: list[Any], place: Place) -> Any:
-        if isinstance(value, datetime) and is_method(name):
+    def _field(self, value: Any, name: str, dot: Any, operands: list[Operand], final: list[Any]) -> Any:
+        method = method_of(value, name)
+        if method is not None:
+            self._check_count(name, method, len(operands) + len(final))
+            arguments = [self._argument(f".{name}", at, one, dot) for at, one in enumerate(operands)]
             try:
-                return call_method(value, name, arguments)
+                return method(*arguments, *final)
             except (TypeError, ValueError, OverflowError) as error:
-                raise _failed(place, f"error calling {name}: {error}") from error
-        if isinstance(value, timedelta) and name in _DURATION_METHODS:
-            return _DURATION_METHODS[name](value)
+                raise self._failed(f"error calling {name}: {error}") from error
         if value is None:
-            raise _failed(place, f"nil pointer evaluating interface {{}}.{name}")
+            raise self._failed(f"nil pointer evaluating interface {{}}.{name}")
         if value is NO_VALUE:
             return NO_VALUE
-        if isinstance(value, Record) and name in value:
-            return value[name]
-        if isinstance(value, dict) and not isinstance(value, Record):
-            if arguments:
-                raise _failed(place, f"{name} is not a method but has arguments")
+        if isinstance(value, dict) and (name in value or not isinstance(value, Record)):
+            if operands or final:
+                raise self._failed(f"{name} is not a method but has arguments")
             return value.get(name, NO_VALUE)
-        raise _failed(place, f"can't evaluate field {name} in type {type_of(value)}")
+        raise self._failed(f"can't evaluate field {name} in type {type_of(value)}")
 
-    def _call(self, name: Name, arguments: list[Any], place: Place) -> Any:
+    def _call(self, name: Name, operands: list[Operand], dot: Any, final: list[Any], place: Place) -> Any:
         self._step()
         function = self._functions[name.name]
-        _check_count(name, function, len(arguments))
+        self._check_count(name.name, function, len(operands) + len(final))
+        arguments = [self._argument(name.name, at, operand, dot) for at, operand in enumerate(operands)]
+        for at, value in enumerate(final, len(operands)):
+            self._at = name.place
+            self._check(wrong_value(kind_at(name.name, at), value))
         try:
-            return function(*arguments)
+            return function(*arguments, *final)
         except (FunctionFailed, ValueError, LookupError, ArithmeticError, AttributeError, TypeError) as error:
-            raise _failed(place, f"error calling {name.name}: {error}") from error
+            self._at = place
+            raise self._failed(f"error calling {name.name}: {error}") from error
 
+    def _argument(self, function: str, at: int, operand: Operand, dot: Any) -> Any:
+        kind = kind_at(function, at)
+        value = self._operand(operand, dot)
+        if isinstance(operand, Literal):
+            self._check(wrong_literal(kind, operand))
+            value = int(value) if kind == "i" else float(value) if kind == "f" else value
+        else:
+            self._check(wrong_value(kind, value))
+        return {} if kind == "m" and (value is None or value is NO_VALUE) else value
 
-def _check_count(name: Name, function: Callable[..., Any], given: int) -> None:
-    least, most = _counts(function)
-    if given < least or (most is not None and given > most):
-        wanted = f"want at least {least}" if most is None else f"want {least if given < least else most}"
-        raise _failed(name.place, f"wrong number of args for {name.name}: {wanted} got {given}")
+    def _check(self, wrong: str) -> None:
+        if wrong:
+            raise self._failed(wrong)
+
+    def _check_count(self, name: str, function: Callable[..., Any], given: int) -> None:
+        least, most = _counts(function)
+        if given < least or (most is not None and given > most):
+            wanted = f"want at least {least}" if most is None else f"want {least if given < least else most}"
+            raise self._failed(f"wrong number of args for {name}: {wanted} got {given}")
+
+    def _failed(self, words: str) -> TemplateFailed:
+        place = self._at
+        return TemplateFailed(f'template: :{place.line}:{place.column}: executing "" at <{place.text}>: {words}')
 
 
 @lru_cache(maxsize=1024)
@@ -270,16 +297,3 @@ def _counts(function: Callable[..., Any]) -> tuple[int, int | None]:
     plain = [one for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD or one.kind is one.POSITIONAL_ONLY]
     is_open = any(one.kind is one.VAR_POSITIONAL for one in parameters)
     return sum(one.default is one.empty for one in plain), None if is_open else len(plain)
-
-
-def _failed(place: Place, words: str) -> TemplateFailed:
-    return TemplateFailed(f'template: :{place.line}:{place.column}: executing "" at <{place.text}>: {words}')
-
-
-_DURATION_METHODS: Mapping[str, Callable[[timedelta], Any]] = {
-    "Hours": lambda span: span.total_seconds() / 3600,
-    "Minutes": lambda span: span.total_seconds() / 60,
-    "Seconds": lambda span: span.total_seconds(),
-    "Milliseconds": lambda span: int(span.total_seconds() * 1000),
-    "String": printed,
-}

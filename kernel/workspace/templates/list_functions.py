@@ -3,53 +3,122 @@
 from __future__ import annotations
 
 import operator
-import posixpath
 from collections.abc import Callable
+from contextlib import suppress
 from copy import deepcopy
 from typing import Any, Final
 
 from kernel.json_text import read_json
+from kernel.workspace.asset_names import raw_extension
+from kernel.workspace.names import base_name, clean_path, dir_name
 from kernel.workspace.templates.execution import FunctionFailed
-from kernel.workspace.templates.values import NO_VALUE, int_of, is_true, json_text, kind_of, text_of, type_of
+from kernel.workspace.templates.values import (
+    NO_VALUE,
+    int_of,
+    is_same,
+    is_true,
+    json_text,
+    kind_of,
+    text_of,
+    type_of,
+    with_floats,
+)
+
+_DIG_ARGUMENTS_MIN: Final = 3
 
 
-def _list(value: Any) -> list[Any]:
+_NOTHING: Final = "runtime error: invalid memory address or nil pointer dereference"
+
+
+def _list(value: Any, purpose: str) -> list[Any]:
+    """The members of a list. Raises FunctionFailed, which says what they were wanted for."""
     if isinstance(value, list | tuple):
         return list(value)
-    raise FunctionFailed(f"cannot find values of type {kind_of(value)}")
+    what = f"Cannot {purpose} type {type_of(value)}"
+    raise FunctionFailed(_NOTHING if value is None or value is NO_VALUE else what)
+
+
+def _appended(values: Any, value: Any) -> list[Any]:
+    return [*_list(values, "push on"), value]
+
+
+def _prepended(values: Any, value: Any) -> list[Any]:
+    return [value, *_list(values, "prepend on")]
+
+
+def _concatenated(*lists: Any) -> list[Any]:
+    wrong = next((one for one in lists if not isinstance(one, list | tuple)), ())
+    if not isinstance(wrong, list | tuple):
+        what = f"Cannot concat type {kind_of(wrong)} as list"
+        raise FunctionFailed(_NOTHING if wrong is None or wrong is NO_VALUE else what)
+    return [value for values in lists for value in values]
+
+
+def _is_in(value: Any, values: list[Any]) -> bool:
+    return any(is_same(value, one) for one in values)
 
 
 def _unique(values: Any) -> list[Any]:
     found: list[Any] = []
-    for value in _list(values):
-        if value not in found:
+    for value in _list(values, "find uniq on"):
+        if not _is_in(value, found):
             found.append(value)
     return found
 
 
-def _sliced(values: Any, *places: Any) -> list[Any]:
+def _without(values: Any, *gone: Any) -> list[Any]:
+    return [value for value in _list(values, "find without on") if not _is_in(value, list(gone))]
+
+
+def _sliced(values: Any, *places: Any) -> Any:
+    """Of nothing nothing; a place beyond the end is a failure."""
+    if values is None or values is NO_VALUE:
+        raise FunctionFailed(_NOTHING)
+    if not isinstance(values, list | tuple):
+        raise FunctionFailed(f"list should be type of slice or array but {kind_of(values)}")
     first = int_of(places[0]) if places else 0
-    last = int_of(places[1]) if len(places) > 1 else len(_list(values))
-    return _list(values)[first:last]
+    last = int_of(places[1]) if len(places) > 1 else len(values)
+    if not values:
+        return None
+    if not 0 <= first <= last <= len(values):
+        raise FunctionFailed("reflect.Value.Slice: slice index out of bounds")
+    return list(values)[first:last]
 
 
-def _chunk(size: Any, values: Any) -> list[list[Any]]:
-    width = max(int_of(size), 1)
-    items = _list(values)
-    return [items[at : at + width] for at in range(0, len(items), width)]
+def _chunk(size: int, values: Any) -> list[list[Any]]:
+    items = _list(values, "chunk")
+    if size == 0 or (len(items) - 1) // size + 1 < 0:
+        raise FunctionFailed("runtime error: makeslice: len out of range")
+    return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def _has(value: Any, values: Any) -> bool:
-    return values is not None and value in _list(values)
+    return values is not None and values is not NO_VALUE and _is_in(value, _list(values, "find has on"))
 
 
 def _first(values: Any) -> Any:
-    return next(iter(_list(values)), None)
+    return next(iter(_list(values, "find first on")), None)
 
 
 def _last(values: Any) -> Any:
-    items = _list(values)
+    items = _list(values, "find last on")
     return items[-1] if items else None
+
+
+def _rest(values: Any) -> Any:
+    return _list(values, "find rest on")[1:]
+
+
+def _initial(values: Any) -> Any:
+    return _list(values, "find initial on")[:-1]
+
+
+def _reversed(values: Any) -> list[Any]:
+    return _list(values, "find reverse on")[::-1]
+
+
+def _compact(values: Any) -> list[Any]:
+    return [value for value in _list(values, "compact on") if is_true(value)]
 
 
 # --- maps ------------------------------------------------------------------------------------------------------------
@@ -72,15 +141,18 @@ def _pluck(name: Any, *maps: Any) -> list[Any]:
 
 
 def _dig(*steps: Any) -> Any:
+    if len(steps) < _DIG_ARGUMENTS_MIN:
+        raise FunctionFailed("dig needs at least three arguments")
     *names, default, target = steps
     for name in names:
+        if not isinstance(name, str):
+            raise FunctionFailed(f"interface conversion: interface {{}} is {type_of(name)}, not string")
         if not isinstance(target, dict):
-            raise FunctionFailed(
-                f"interface conversion: interface {{}} is {type_of(target)}, not map[string]interface {{}}"
-            )
-        if text_of(name) not in target:
+            kind = type_of(target).strip("<>")
+            raise FunctionFailed(f"interface conversion: interface {{}} is {kind}, not map[string]interface {{}}")
+        if name not in target:
             return default
-        target = target[text_of(name)]
+        target = target[name]
     return target
 
 
@@ -90,7 +162,7 @@ def _merged(target: dict[str, Any], *others: dict[str, Any], overwrites: bool) -
             known = target.get(name)
             if isinstance(known, dict) and isinstance(value, dict):
                 _merged(known, value, overwrites=overwrites)
-            elif overwrites or not is_true(known if known is not None else NO_VALUE):
+            elif value is not None and (overwrites or not is_true(known)):
                 target[name] = value
     return target
 
@@ -104,22 +176,27 @@ def _coalesce(*values: Any) -> Any:
     return next((value for value in values if is_true(value)), None)
 
 
-def _fail(words: Any) -> Any:
-    raise FunctionFailed(text_of(words))
+def _fail(words: str) -> Any:
+    raise FunctionFailed(words)
 
 
-def _from_json(text: Any) -> Any:
+def _copied(value: Any) -> Any:
+    if value is None or value is NO_VALUE:
+        raise FunctionFailed("reflect: call of reflect.Value.Type on zero Value")
+    return deepcopy(value)
+
+
+def _must_from_json(text: str) -> Any:
     try:
-        return read_json(text_of(text))
-    except ValueError:
-        return None
-
-
-def _must_from_json(text: Any) -> Any:
-    try:
-        return read_json(text_of(text))
+        return with_floats(read_json(text))
     except ValueError as error:
         raise FunctionFailed(str(error)) from error
+
+
+def _from_json(text: str) -> Any:
+    with suppress(FunctionFailed):
+        return _must_from_json(text)
+    return None
 
 
 def count_if(values: Any, operation: Any, threshold: Any) -> int:
@@ -135,10 +212,9 @@ def count_if(values: Any, operation: Any, threshold: Any) -> int:
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    try:
+    with suppress(ValueError):
         return float(value)
-    except ValueError:
-        return None
+    return None
 
 
 _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -150,41 +226,36 @@ _COMPARISONS: Final[dict[str, Callable[[float, float], bool]]] = {
 }
 
 
-def _slice(values: Any, *places: Any) -> list[Any]:
-    if not isinstance(values, list | tuple):
-        raise FunctionFailed(f"list should be type of slice or array but {kind_of(values)}")
-    return _sliced(values, *places)
-
-
 LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "list": lambda *values: list(values),
     "tuple": lambda *values: list(values),
-    "append": lambda values, value: [*_list(values), value],
-    "push": lambda values, value: [*_list(values), value],
-    "mustAppend": lambda values, value: [*_list(values), value],
-    "prepend": lambda values, value: [value, *_list(values)],
-    "mustPrepend": lambda values, value: [value, *_list(values)],
-    "concat": lambda *lists: [value for values in lists for value in _list(values)],
+    "append": _appended,
+    "push": _appended,
+    "mustAppend": _appended,
+    "mustPush": _appended,
+    "prepend": _prepended,
+    "mustPrepend": _prepended,
+    "concat": _concatenated,
     "first": _first,
     "mustFirst": _first,
     "last": _last,
     "mustLast": _last,
-    "rest": lambda values: _list(values)[1:],
-    "mustRest": lambda values: _list(values)[1:],
-    "initial": lambda values: _list(values)[:-1],
-    "mustInitial": lambda values: _list(values)[:-1],
-    "reverse": lambda values: _list(values)[::-1],
-    "mustReverse": lambda values: _list(values)[::-1],
+    "rest": _rest,
+    "mustRest": _rest,
+    "initial": _initial,
+    "mustInitial": _initial,
+    "reverse": _reversed,
+    "mustReverse": _reversed,
     "uniq": _unique,
     "mustUniq": _unique,
-    "compact": lambda values: [value for value in _list(values) if is_true(value)],
-    "mustCompact": lambda values: [value for value in _list(values) if is_true(value)],
-    "without": lambda values, *gone: [value for value in _list(values) if value not in gone],
-    "mustWithout": lambda values, *gone: [value for value in _list(values) if value not in gone],
+    "compact": _compact,
+    "mustCompact": _compact,
+    "without": _without,
+    "mustWithout": _without,
     "has": _has,
     "mustHas": _has,
-    "slice": _slice,
-    "mustSlice": _slice,
+    "slice": _sliced,
+    "mustSlice": _sliced,
     "chunk": _chunk,
     "mustChunk": _chunk,
     "dict": _dict,
@@ -202,8 +273,8 @@ LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "mustMerge": lambda target, *others: _merged(target, *others, overwrites=False),
     "mergeOverwrite": lambda target, *others: _merged(target, *others, overwrites=True),
     "mustMergeOverwrite": lambda target, *others: _merged(target, *others, overwrites=True),
-    "deepCopy": deepcopy,
-    "mustDeepCopy": deepcopy,
+    "deepCopy": _copied,
+    "mustDeepCopy": _copied,
     "default": _default,
     "empty": lambda value: not is_true(value),
     "coalesce": _coalesce,
@@ -224,16 +295,16 @@ LIST_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "typeOf": type_of,
     "typeIs": lambda kind, value: type_of(value) == kind,
     "typeIsLike": lambda kind, value: kind_of(value) == text_of(kind).lstrip("*"),
-    "deepEqual": lambda left, right: bool(left == right),
-    "base": posixpath.basename,
-    "dir": lambda path: posixpath.dirname(text_of(path)) or ".",
-    "clean": lambda path: posixpath.normpath(text_of(path) or "."),
-    "ext": lambda path: posixpath.splitext(text_of(path))[1],
-    "isAbs": lambda path: text_of(path).startswith("/"),
-    "osBase": posixpath.basename,
-    "osDir": lambda path: posixpath.dirname(text_of(path)) or ".",
-    "osClean": lambda path: posixpath.normpath(text_of(path) or "."),
-    "osExt": lambda path: posixpath.splitext(text_of(path))[1],
-    "osIsAbs": lambda path: text_of(path).startswith("/"),
+    "deepEqual": is_same,
+    "base": base_name,
+    "dir": dir_name,
+    "clean": clean_path,
+    "ext": raw_extension,
+    "isAbs": lambda path: path.startswith("/"),
+    "osBase": base_name,
+    "osDir": dir_name,
+    "osClean": clean_path,
+    "osExt": raw_extension,
+    "osIsAbs": lambda path: path.startswith("/"),
     "countif": count_if,
 }

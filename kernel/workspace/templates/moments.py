@@ -4,28 +4,17 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from kernel.workspace.path_template import go_date
-from kernel.workspace.templates.values import int_of, text_of
+from kernel.workspace.templates.time_layouts import DAYS, MONTHS, Unread, read_time
+from kernel.workspace.templates.values import Int64, Named, int_of, printed, text_of
 
-_MONTHS: Final = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
-_DAYS: Final = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
 _UNITS_NS: Final = {
     "ns": 1,
     "us": 1_000,
@@ -38,21 +27,6 @@ _UNITS_NS: Final = {
 }
 _FIRST: Final = datetime(1, 1, 1, tzinfo=UTC)
 _DURATION_PART: Final = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)")
-_LAYOUT_PARTS: Final = {
-    "2006": r"(?P<year>\d{4})",
-    "01": r"(?P<month>\d{2})",
-    "1": r"(?P<month>\d{1,2})",
-    "02": r"(?P<day>\d{2})",
-    "2": r"(?P<day>\d{1,2})",
-    "15": r"(?P<hour>\d{2})",
-    "04": r"(?P<minute>\d{2})",
-    "05": r"(?P<second>\d{2})",
-    "MST": r"(?:[A-Z]{3,4})",
-    "Z07:00": r"(?P<zone>Z|[+-]\d{2}:\d{2})",
-    "-07:00": r"(?P<zone>[+-]\d{2}:\d{2})",
-    "-0700": r"(?P<zone>[+-]\d{4})",
-}
-_LAYOUT: Final = re.compile("|".join(re.escape(part) for part in sorted(_LAYOUT_PARTS, key=len, reverse=True)))
 _COMMON_LAYOUTS: Final = (
     "2006-01-02T15:04:05Z07:00",
     "2006-01-02 15:04:05",
@@ -67,24 +41,28 @@ _COMMON_LAYOUTS: Final = (
     "20060102",
     "2006-01",
     "2006",
+    "2006.01.02",
+    "1/2/2006",
+    "1/2/2006 15:04:05",
+    "Jan 2, 2006 3:04:05 PM",
+    "Jan 2, 2006",
+    "January 2, 2006",
+    "2 Jan 2006",
+    "2 January 2006",
+    "Mon, 02 Jan 2006 15:04:05 MST",
+    "Mon, 02 Jan 2006 15:04:05 -0700",
+    "Mon Jan _2 15:04:05 2006",
+    "Mon Jan _2 15:04:05 MST 2006",
 )
-
-
-class Named(int):
-    """A month or a weekday: a number that prints as a name."""
-
-    names: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return self.names[self] if 0 <= self < len(self.names) else f"%!({int(self)})"
+_SECONDS: Final = re.compile(r"\d{10}")
 
 
 class Month(Named):
-    names = ("", *_MONTHS)
+    names = ("", *MONTHS)
 
 
 class Weekday(Named):
-    names = tuple(_DAYS)
+    names = DAYS
 
 
 def month(moment: datetime) -> Month:
@@ -116,46 +94,14 @@ def parse_duration(text: str) -> timedelta | None:
     return sign * timedelta(microseconds=sum(float(number) * _UNITS_NS[unit] for number, unit in parts) / 1000)
 
 
-def parse_moment(layout: str, text: str, zone: tzinfo) -> datetime | None:
-    """A time written in a Go layout; None if it is not."""
-    pattern, end = "", 0
-    for found in _LAYOUT.finditer(layout):
-        part = _LAYOUT_PARTS[found[0]]
-        pattern += re.escape(layout[end : found.start()])
-        pattern += part if part.split(">")[0] not in pattern else r".*?"
-        end = found.end()
-    pattern += re.escape(layout[end:])
-    match = re.fullmatch(pattern + r"(?:\.\d+)?", text)
-    if match is None:
-        return None
-    parts = match.groupdict()
-    try:
-        return datetime(
-            int(parts.get("year") or 1),
-            int(parts.get("month") or 1),
-            int(parts.get("day") or 1),
-            int(parts.get("hour") or 0),
-            int(parts.get("minute") or 0),
-            int(parts.get("second") or 0),
-            tzinfo=_zone(parts.get("zone"), zone),
-        )
-    except ValueError:
-        return None
-
-
-def _zone(text: str | None, default: tzinfo) -> tzinfo:
-    if not text:
-        return default
-    return UTC if text == "Z" else datetime.strptime(text, "%z").tzinfo or default
-
-
 def parse_any(text: str, now: datetime) -> datetime:
     """A time in one of the usual spellings; ``now`` if it is in none."""
     zone = now.tzinfo or UTC
+    if _SECONDS.fullmatch(text):
+        return datetime.fromtimestamp(int(text), tz=zone)
     for layout in _COMMON_LAYOUTS:
-        found = parse_moment(layout, text.strip(), zone)
-        if found is not None:
-            return found
+        with suppress(Unread):
+            return read_time(layout, text, zone)
     return now
 
 
@@ -169,16 +115,22 @@ def in_zone(moment: datetime, name: str) -> datetime:
         return moment.astimezone(UTC)
 
 
-def is_method(name: str) -> bool:
-    return name in _METHODS
+def method_of(value: Any, name: str) -> Callable[..., Any] | None:
+    """A method of a time, a month, a weekday or a duration, None where it has none of that name."""
+    kinds: tuple[tuple[type, dict[str, Any]], ...] = (
+        (datetime, _METHODS),
+        (timedelta, _DURATION_METHODS),
+        (Named, {"String": _named}),
+    )
+    method = next((methods.get(name) for kind, methods in kinds if isinstance(value, kind)), None)
+    return partial(method, value) if method is not None else None
 
 
-def call_method(moment: datetime, name: str, arguments: list[Any]) -> Any:
-    """``now.Year``, ``now.AddDate 0 0 1``. Raises KeyError, TypeError or IndexError as they come."""
-    return _METHODS[name](moment, *arguments)
+def _named(value: Named) -> str:
+    return str(value)
 
 
-def _unix(moment: datetime) -> int:
+def unix(moment: datetime) -> int:
     return int(moment.timestamp() // 1)
 
 
@@ -193,8 +145,8 @@ _METHODS: Final[dict[str, Any]] = {
     "Nanosecond": lambda moment: moment.microsecond * 1000,
     "Weekday": weekday,
     "YearDay": lambda moment: moment.timetuple().tm_yday,
-    "Unix": _unix,
-    "UnixMilli": lambda moment: int(moment.timestamp() * 1000),
+    "Unix": lambda moment: Int64(unix(moment)),
+    "UnixMilli": lambda moment: Int64(moment.timestamp() * 1000),
     "AddDate": lambda moment, years, months, days: added(moment, int_of(years), int_of(months), int_of(days)),
     "Add": lambda moment, span: moment + _span(span),
     "Truncate": lambda moment, span: moment - (moment - _FIRST) % _span(span),
@@ -206,6 +158,15 @@ _METHODS: Final[dict[str, Any]] = {
     "UTC": lambda moment: moment.astimezone(UTC),
     "Local": lambda moment: moment,
     "String": lambda moment: go_date(moment, "2006-01-02 15:04:05 -0700 MST"),
+}
+
+
+_DURATION_METHODS: Final[dict[str, Any]] = {
+    "Hours": lambda span: span.total_seconds() / 3600,
+    "Minutes": lambda span: span.total_seconds() / 60,
+    "Seconds": lambda span: span.total_seconds(),
+    "Milliseconds": lambda span: Int64(span.total_seconds() * 1000),
+    "String": printed,
 }
 
 

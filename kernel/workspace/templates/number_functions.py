@@ -5,28 +5,42 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
 from kernel.workspace.limits import TEMPLATE_STEPS_MAX
 from kernel.workspace.path_template import go_date
 from kernel.workspace.templates.execution import FunctionFailed
-from kernel.workspace.templates.moments import added, in_zone, parse_any, parse_duration, parse_moment, weekday
-from kernel.workspace.templates.values import duration_text, float_of, int64_of, int_of, text_of
+from kernel.workspace.templates.moments import added, in_zone, parse_any, parse_duration, unix, weekday
+from kernel.workspace.templates.time_layouts import Unread, read_time
+from kernel.workspace.templates.values import (
+    Int64,
+    duration_text,
+    float_of,
+    float_text,
+    int64,
+    int64_of,
+    int_of,
+    text_of,
+    whole_number,
+)
 
 _DAYS_CN: Final = ("日一二三四五六", "天一二三四五六")
 _DECIMALS_DEFAULT: Final = 2
 _DECIMALS_MOST: Final = 9
+_NOTHING: Final = 1e-9  # a number as small as this has no sign
 _MARKS_WITH_THOUSANDS: Final = 2
 _THOUSANDS_WIDTH: Final = 4
 _ROUNDED: Final = (("y", 31_536_000), ("mo", 2_592_000), ("d", 86_400), ("h", 3600), ("m", 60), ("s", 1))
 
 
-def _product(numbers: tuple[Any, ...], of: Callable[[Any], Any]) -> Any:
-    result = of(numbers[0])
-    for number in numbers[1:]:
-        result *= of(number)
-    return result
+# Fractions are added, subtracted and multiplied as they are written, with all their digits.
+_EXACT: Final = Context(prec=2_000)
+_QUOTIENT: Final = Decimal(1).scaleb(-16)
+
+
+def _product(first: Any, *others: Any) -> Int64:
+    return int64(math.prod(int_of(number) for number in (first, *others)))
 
 
 def _divided(left: Any, right: Any) -> int:
@@ -37,8 +51,36 @@ def _divided(left: Any, right: Any) -> int:
     return quotient if (first < 0) == (second < 0) else -quotient
 
 
-def _mod(left: Any, right: Any) -> int:
-    return int_of(left) - _divided(left, right) * int_of(right)
+def _mod(left: Any, right: Any) -> Int64:
+    return int64(int_of(left) - _divided(left, right) * int_of(right))
+
+
+def _by_decimals(step: Callable[[Decimal, Decimal], Decimal]) -> Callable[..., float]:
+    def worked(first: Any, *others: Any) -> float:
+        result = _decimal(first)
+        for other in others:
+            result = step(result, _decimal(other))
+        return float(result)
+
+    return worked
+
+
+def _decimal(value: Any) -> Decimal:
+    number = float_of(value)
+    if not math.isfinite(number):
+        raise FunctionFailed(f"Cannot create a Decimal from {float_text(number)}")
+    return Decimal(repr(number))
+
+
+def _quotient(left: Decimal, right: Decimal) -> Decimal:
+    if not right:
+        raise FunctionFailed("decimal division by 0")
+    return _EXACT.divide(left, right).quantize(_QUOTIENT, ROUND_HALF_UP, _EXACT)
+
+
+def _whole(value: Any, rounded: Callable[[float], int]) -> float:
+    number = float_of(value)
+    return float(rounded(number)) if math.isfinite(number) else number
 
 
 def _until(count: Any) -> list[int]:
@@ -66,13 +108,11 @@ def _seq(*bounds: Any) -> str:
     return " ".join(str(one) for one in _stepped(first, last + (1 if step > 0 else -1), step))
 
 
-def _round(value: Any, places: Any, half: Any = 0.5) -> float:
-    number, digits = float_of(value), int_of(places)
-    if half != 0.5:
-        scaled = number * 10**digits
-        whole = math.floor(scaled)
-        return float((whole + 1 if scaled - whole >= float_of(half) else whole) / 10**digits)
-    return float(Decimal(repr(number)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+def _round(value: Any, places: int, half: float = 0.5) -> float:
+    power = 10.0**places
+    shifted = float_of(value) * power
+    rest = math.modf(shifted)[0]
+    return float(math.ceil(shifted) if rest >= half else math.floor(shifted)) / power
 
 
 def _log(value: Any, base: Any) -> float:
@@ -89,15 +129,20 @@ def _natural(number: float) -> float:
     return -math.inf if number == 0 else math.nan
 
 
-def format_float(layout: Any, value: Any) -> str:
+def format_float(layout: str, value: float) -> str:
     """A number in a layout of example digits: ``#,###.##``. Raises FunctionFailed."""
-    sign, thousands, point, precision = _number_layout(text_of(layout))
-    number = float_of(value)
-    if number < 0:
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    sign, thousands, point, precision = _number_layout(layout)
+    if precision > _DECIMALS_MOST:
+        raise FunctionFailed(f"runtime error: index out of range [{precision}] with length {_DECIMALS_MOST + 1}")
+    if abs(value) <= _NOTHING:
+        sign = ""
+    elif value < 0:
         sign = "-"
     # Half of the last digit is added and the rest cut off, in the machine's floats: 5.25 with one digit is 5.2.
-    rest, whole = math.modf(abs(number) + float(f"5e-{precision + 1}"))
-    shown = f"{int(whole):,}".replace(",", thousands)
+    rest, whole = math.modf(abs(value) + float(f"5e-{precision + 1}"))
+    shown = f"{int64_of(whole):,}".replace(",", thousands)
     if not precision:
         return f"{sign}{shown}"
     return f"{sign}{shown}{point}{int(rest * 10**precision):0{precision}}"
@@ -133,34 +178,37 @@ def _moment(value: Any, now: datetime) -> datetime:
     return now
 
 
-def _modified(span: Any, moment: Any, now: datetime, *, must: bool = False) -> datetime:
-    found = parse_duration(text_of(span))
-    if found is None:
-        if must:
-            raise FunctionFailed(f'time: invalid duration "{text_of(span)}"')
-        return _moment(moment, now)
-    return _moment(moment, now) + found
-
-
-def _to_date(layout: Any, text: Any, now: datetime, *, must: bool = False) -> datetime:
-    found = parse_moment(text_of(layout), text_of(text), now.tzinfo or UTC)
+def _modified(span: str, moment: datetime, *, must: bool = False) -> datetime:
+    found = parse_duration(span)
     if found is None and must:
-        raise FunctionFailed(f'parsing time "{text_of(text)}" as "{text_of(layout)}": cannot parse')
-    return found if found is not None else datetime(1, 1, 1, tzinfo=UTC)
+        raise FunctionFailed(f'time: invalid duration "{span}"')
+    return moment + (found or timedelta())
+
+
+def _to_date(layout: str, text: str, now: datetime, *, must: bool = False) -> datetime:
+    try:
+        return read_time(layout, text, now.tzinfo or UTC)
+    except Unread as error:
+        if must:
+            raise FunctionFailed(str(error)) from None
+        return datetime(1, 1, 1, tzinfo=UTC)
 
 
 def _duration(seconds: Any) -> str:
-    return duration_text(timedelta(seconds=int_of(seconds)))
+    """Only a text and an int64 are seconds; a number as it is written is none."""
+    count = (whole_number(seconds, 10) or 0) if isinstance(seconds, str) else 0
+    return duration_text(timedelta(seconds=int(seconds) if isinstance(seconds, Int64) else count))
 
 
 def _duration_round(value: Any, now: datetime) -> str:
+    """Of a text, an int64 of nanoseconds, or the time since a moment; anything else is no time."""
+    seconds = 0
     if isinstance(value, datetime):
         seconds = int((now - value).total_seconds())
-    elif isinstance(value, timedelta):
-        seconds = int(value.total_seconds())
-    else:
-        found = parse_duration(text_of(value))
-        seconds = int(found.total_seconds()) if found is not None else int_of(value) // 1_000_000_000
+    elif isinstance(value, str):
+        seconds = int((parse_duration(value) or timedelta()).total_seconds())
+    elif isinstance(value, Int64):
+        seconds = int(value / 1_000_000_000)
     for unit, size in _ROUNDED:
         if abs(seconds) >= size:
             return f"{abs(seconds) // size}{unit}"
@@ -191,24 +239,24 @@ def time_functions(now: datetime) -> dict[str, Callable[..., Any]]:
         "date_in_zone": in_place,
         "htmlDate": lambda value: shown("2006-01-02", value),
         "htmlDateInZone": lambda value, zone: in_place("2006-01-02", value, zone),
-        "dateModify": lambda span, value: _modified(span, value, now),
-        "date_modify": lambda span, value: _modified(span, value, now),
-        "mustDateModify": lambda span, value: _modified(span, value, now, must=True),
-        "must_date_modify": lambda span, value: _modified(span, value, now, must=True),
+        "dateModify": _modified,
+        "date_modify": _modified,
+        "mustDateModify": lambda span, value: _modified(span, value, must=True),
+        "must_date_modify": lambda span, value: _modified(span, value, must=True),
         "toDate": lambda layout, text: _to_date(layout, text, now),
         "mustToDate": lambda layout, text: _to_date(layout, text, now, must=True),
-        "unixEpoch": lambda value: str(int(_moment(value, now).timestamp() // 1)),
+        "unixEpoch": lambda value: str(unix(value)),
         "ago": lambda value: duration_text(timedelta(seconds=round((now - _moment(value, now)).total_seconds()))),
         "duration": _duration,
         "durationRound": lambda value: _duration_round(value, now),
         "parseTime": lambda text: parse_any(text_of(text), now),
-        "Weekday": lambda value: int(weekday(_moment(value, now))),
-        "WeekdayCN": lambda value: _DAYS_CN[0][weekday(_moment(value, now))],
-        "WeekdayCN2": lambda value: _DAYS_CN[1][weekday(_moment(value, now))],
-        "ISOWeek": lambda value: _moment(value, now).isocalendar().week,
-        "ISOYear": lambda value: _moment(value, now).isocalendar().year,
-        "ISOMonth": lambda value: _iso_month(_moment(value, now)),
-        "ISOWeekDate": lambda day, value: _iso_week_date(day, _moment(value, now)),
+        "Weekday": lambda value: int(weekday(value)),
+        "WeekdayCN": lambda value: _DAYS_CN[0][weekday(value)],
+        "WeekdayCN2": lambda value: _DAYS_CN[1][weekday(value)],
+        "ISOWeek": lambda value: value.isocalendar().week,
+        "ISOYear": lambda value: value.isocalendar().year,
+        "ISOMonth": _iso_month,
+        "ISOWeekDate": _iso_week_date,
     }
 
 
@@ -224,36 +272,36 @@ def _powered(base: Any, power: Any) -> float:
 
 
 NUMBER_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    "add": lambda *numbers: sum(int_of(number) for number in numbers),
-    "add1": lambda number: int_of(number) + 1,
-    "sub": lambda left, right: int_of(left) - int_of(right),
-    "mul": lambda *numbers: _product(numbers, int_of),
-    "div": _divided,
+    "add": lambda *numbers: int64(sum(int_of(number) for number in numbers)),
+    "add1": lambda number: int64(int_of(number) + 1),
+    "sub": lambda left, right: int64(int_of(left) - int_of(right)),
+    "mul": _product,
+    "div": lambda left, right: int64(_divided(left, right)),
     "mod": _mod,
-    "addf": lambda *numbers: math.fsum(float_of(number) for number in numbers),
-    "add1f": lambda number: float_of(number) + 1.0,
-    "subf": lambda first, *others: float_of(first) - math.fsum(float_of(number) for number in others),
-    "mulf": lambda *numbers: float(_product(numbers, float_of)),
-    "divf": lambda first, *others: float_of(first) / float(_product(others, float_of)),
-    "max": lambda *numbers: max(int_of(number) for number in numbers),
-    "biggest": lambda *numbers: max(int_of(number) for number in numbers),
-    "min": lambda *numbers: min(int_of(number) for number in numbers),
-    "maxf": lambda *numbers: max(float_of(number) for number in numbers),
-    "minf": lambda *numbers: min(float_of(number) for number in numbers),
-    "ceil": lambda number: float(math.ceil(float_of(number))),
-    "floor": lambda number: float(math.floor(float_of(number))),
+    "addf": lambda *numbers: _by_decimals(_EXACT.add)(0, *numbers),
+    "add1f": lambda number: _by_decimals(_EXACT.add)(number, 1),
+    "subf": _by_decimals(_EXACT.subtract),
+    "mulf": _by_decimals(_EXACT.multiply),
+    "divf": _by_decimals(_quotient),
+    "max": lambda first, *others: int64(max(int_of(number) for number in (first, *others))),
+    "biggest": lambda first, *others: int64(max(int_of(number) for number in (first, *others))),
+    "min": lambda first, *others: int64(min(int_of(number) for number in (first, *others))),
+    "maxf": lambda first, *others: max(float_of(number) for number in (first, *others)),
+    "minf": lambda first, *others: min(float_of(number) for number in (first, *others)),
+    "ceil": lambda number: _whole(number, math.ceil),
+    "floor": lambda number: _whole(number, math.floor),
     "round": _round,
     "int": int_of,
-    "int64": int_of,
-    "atoi": int_of,
+    "int64": lambda number: int64(int_of(number)),
+    "atoi": lambda text: whole_number(text, 10) or 0,
     "float64": float_of,
-    "toDecimal": lambda number: int(text_of(number), 8) if text_of(number).isdecimal() else 0,
+    "toDecimal": lambda number: int64(whole_number(text_of(number), 8) or 0),
     "until": _until,
     "untilStep": _stepped,
     "seq": _seq,
-    "pow": lambda base, power: int64_of(_powered(base, power)),
+    "pow": lambda base, power: Int64(int64_of(_powered(base, power))),
     "powf": _powered,
-    "log": lambda value, base: int64_of(_log(value, base)),
+    "log": lambda value, base: Int64(int64_of(_log(value, base))),
     "logf": _log,
     "FormatFloat": format_float,
 }

@@ -28,11 +28,14 @@ class Literal:
     """A string, number, bool or nil as written."""
 
     value: Any
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
     """The value the template stands at."""
+
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,7 @@ class Variable:
     """``$x``; ``$`` is the value the template was given."""
 
     name: str
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,7 @@ class Chain:
 
     base: Operand
     names: tuple[str, ...]
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,7 @@ class Pipeline:
     """``$x := a | b c``: each command's value is the last argument of the next."""
 
     commands: tuple[Command, ...]
+    place: Place
     variables: tuple[str, ...] = ()
     assigns: bool = False
 

@@ -5,25 +5,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import textwrap
 import zlib
 from collections.abc import Callable
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit, urlunsplit
 
 from kernel.workspace.limits import TEMPLATE_OUTPUT_CHARS_MAX
 from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 from kernel.workspace.templates.execution import FunctionFailed
-from kernel.workspace.templates.values import int_of, text_of
+from kernel.workspace.templates.values import NO_VALUE, int_of, quoted, text_of
 
 _CAMEL: Final = re.compile(r"[_\-\s]+")
+_WORD: Final = re.compile(r"([^_\-\s]+)([_\-\s]*)")
+_PORT: Final = re.compile(r":\d*\Z")
+_BAD_ESCAPE: Final = re.compile(r"%(?![0-9a-fA-F]{2}).{0,2}")
 
 
 def strings_of(values: Any) -> list[str]:
-    """A list, or one value, as strings; nil members are left out."""
-    if isinstance(values, list | tuple):
-        return [text_of(value) for value in values if value is not None]
-    return [text_of(values)]
+    """A list, or one value, as strings; nil is left out."""
+    listed = values if isinstance(values, list | tuple) else [values]
+    return [text_of(value) for value in listed if value is not None and value is not NO_VALUE]
+
+
+def _sorted(values: Any) -> list[str]:
+    return sorted(strings_of(values)) if isinstance(values, list | tuple) else [text_of(values)]
 
 
 def _repeat(count: Any, text: Any) -> str:
@@ -75,8 +80,28 @@ def _title(text: Any) -> str:
     return re.sub(r"(?<![^\W_])[^\W\d_]", lambda found: found[0].upper(), text_of(text))
 
 
-def _camel(text: Any) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in _CAMEL.split(text_of(text)))
+def _camel(text: str) -> str:
+    """Of several joints between two words all but one stay, and all those at the ends."""
+    body = text.lstrip("_- \t\n")
+    if not body:
+        return text + text[-1:]
+    words = _WORD.findall(body)
+    shown = [_capital(word) + (gap[:-1] if at < len(words) else gap) for at, (word, gap) in enumerate(words, 1)]
+    return text[: len(text) - len(body)] + "".join(shown)
+
+
+def _capital(word: str) -> str:
+    """A word of capitals becomes a small one, up to its first small letter."""
+    rest = word[1:]
+    if word[0].isupper():
+        capitals = len(rest) - len(rest.lstrip("".join({char for char in rest if char.isupper()})))
+        rest = rest[:capitals].lower() + rest[capitals:]
+    return _upper(word[0]) + rest
+
+
+def _upper(text: str) -> str:
+    """Letter by letter: one that has no single capital stays."""
+    return "".join(char if len(char.upper()) > 1 else char.upper() for char in text)
 
 
 def _snake(text: Any, joint: str = "_") -> str:
@@ -93,10 +118,24 @@ def _indent(width: Any, text: Any) -> str:
     return pad + text_of(text).replace("\n", f"\n{pad}")
 
 
-def _wrap(width: Any, text: Any, joint: str = "\n") -> str:
-    size = max(int_of(width), 1)
-    lines = textwrap.wrap(text_of(text), size, break_long_words=False, break_on_hyphens=False)
-    return joint.join(lines)
+def _wrap(width: int, text: str, joint: str = "\n", *, cuts: bool = False) -> str:
+    """Lines of at most so many characters, broken at a blank; ``cuts``: words that are longer, too."""
+    size, at, lines = max(width, 1), 0, []
+    while len(text) - at > size:
+        if text[at] == " ":
+            at += 1
+            continue
+        end = text.rfind(" ", at, at + size + 1)
+        if end < 0 and cuts:
+            lines.append(text[at : at + size])
+            at += size
+            continue
+        end = end if end >= 0 else text.find(" ", at + size)
+        if end < 0:
+            break
+        lines.append(text[at:end])
+        at = end + 1
+    return joint.join([*lines, text[at:]])
 
 
 def _plural(one: Any, many: Any, count: Any) -> str:
@@ -110,14 +149,15 @@ def _split(separator: Any, text: Any) -> dict[str, str]:
 
 def _splitn(separator: Any, count: Any, text: Any) -> dict[str, str]:
     size = int_of(count)
-    parts = text_of(text).split(text_of(separator), size - 1 if size > 0 else -1) if size else []
+    if separator:
+        parts = text.split(separator, size - 1 if size > 0 else -1) if size else []
+    else:
+        parts = [*text[: size - 1], text[size - 1 :]] if 0 < size < len(text) else list(text) if size else []
     return {f"_{place}": part for place, part in enumerate(parts)}
 
 
-def _quoted(*values: Any) -> str:
-    shown = (text_of(value) for value in values if value is not None)
-    escaped = (text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for text in shown)
-    return " ".join(f'"{text}"' for text in escaped)
+def _given(values: tuple[Any, ...]) -> list[str]:
+    return [text_of(value) for value in values if value is not None and value is not NO_VALUE]
 
 
 def _replace(old: Any, new: Any, text: Any) -> str:
@@ -125,11 +165,11 @@ def _replace(old: Any, new: Any, text: Any) -> str:
 
 
 # --- regular expressions ---------------------------------------------------------------------------------------------
-def _pattern(text: Any) -> Pattern:
+def _pattern(text: str, *, must: bool = False) -> Pattern:
     try:
-        return compiled(text_of(text))
+        return compiled(text)
     except PatternInvalid as error:
-        raise FunctionFailed(str(error)) from error
+        raise FunctionFailed(str(error) if must else f"regexp: Compile(`{text}`): {error}") from error
 
 
 def _is_match(pattern: Any, text: Any) -> bool:
@@ -140,53 +180,60 @@ def _is_match(pattern: Any, text: Any) -> bool:
         return False
 
 
-def _regex_replace_all(pattern: Any, text: Any, template: Any) -> str:
-    return _pattern(pattern).expanded(text_of(text), text_of(template))
+def _regex_functions(*, must: bool) -> dict[str, Callable[..., Any]]:
+    """``must``: those that give an error as it is; the others break off with it."""
+
+    def replace_all(pattern: str, text: str, template: str) -> str:
+        return _pattern(pattern, must=must).expanded(text, template)
+
+    def replace_literally(pattern: str, text: str, new: str) -> str:
+        return _pattern(pattern, must=must).replaced(text, lambda _: new)
+
+    def find_all(pattern: str, text: str, count: int) -> list[str]:
+        found = list(_pattern(pattern, must=must).finds(text))
+        return found if count < 0 else found[:count]
+
+    def split(pattern: str, text: str, limit: int) -> list[str]:
+        return [] if limit == 0 else _pattern(pattern, must=must).split(text, max(limit, 0))
+
+    def find(pattern: str, text: str) -> str:
+        return next(_pattern(pattern, must=must).finds(text), "")
+
+    named: dict[str, Callable[..., Any]] = {
+        "regexFind": find,
+        "regexFindAll": find_all,
+        "regexReplaceAll": replace_all,
+        "regexReplaceAllLiteral": replace_literally,
+        "regexSplit": split,
+    }
+    return {f"mustR{name[1:]}" if must else name: function for name, function in named.items()}
 
 
-def _regex_replace_literally(pattern: Any, text: Any, new: Any) -> str:
-    return _pattern(pattern).replaced(text_of(text), lambda _: text_of(new))
-
-
-def _regex_find_all(pattern: Any, text: Any, count: Any) -> list[str]:
-    found = list(_pattern(pattern).finds(text_of(text)))
-    return found if int_of(count) < 0 else found[: int_of(count)]
-
-
-def _regex_split(pattern: Any, text: Any, count: Any) -> list[str]:
-    limit = int_of(count)
-    return [] if limit == 0 else _pattern(pattern).split(text_of(text), max(limit, 0))
-
-
-def _regex_find(pattern: Any, text: Any) -> str:
-    found = next(_pattern(pattern).finds(text_of(text)), None)
-    return found if found is not None else ""
-
-
-_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
-_NOT_BASE32: Final = re.compile(r"[^A-Z2-7]")
+_STRANGE_TO_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_STRANGE_TO_BASE32: Final = re.compile(r"[^A-Z2-7]")
 
 
 # --- encodings and addresses -----------------------------------------------------------------------------------------
-def _b64dec(text: Any) -> str:
-    given = text_of(text)
-    try:
-        return base64.b64decode(given, validate=True).decode("utf-8", "replace")
-    except ValueError:
-        return f"illegal base64 data at input byte {_first_strange(given, _NOT_BASE64, 4)}"
+def _b64dec(text: str) -> str:
+    plain = text.replace("\r", "").replace("\n", "")
+    if not _BASE64.fullmatch(plain):
+        return f"illegal base64 data at input byte {_first_strange(text, _STRANGE_TO_BASE64, 4)}"
+    return base64.b64decode(plain).decode("utf-8", "replace")
 
 
-def _b32dec(text: Any) -> str:
-    given = text_of(text)
+def _b32dec(text: str) -> str:
     try:
-        return base64.b32decode(given).decode("utf-8", "replace")
+        return base64.b32decode(text.replace("\r", "").replace("\n", "")).decode("utf-8", "replace")
     except ValueError:
-        return f"illegal base32 data at input byte {_first_strange(given, _NOT_BASE32, 8)}"
+        return f"illegal base32 data at input byte {_first_strange(text, _STRANGE_TO_BASE32, 8)}"
 
 
 def _first_strange(text: str, strange: re.Pattern[str], width: int) -> int:
     """Where encoded text is none: at a foreign character, else where its last group begins, which is too short."""
     found = strange.search(text)
+    if found is not None and found[0] == "=" and found.start() % width == width - 1:
+        return found.end()  # what is complete has something behind it
     return len(text[: found.start()].encode()) if found is not None else len(text) // width * width
 
 
@@ -194,26 +241,36 @@ def _digest(name: str) -> Callable[[Any], str]:
     return lambda text: hashlib.new(name, text_of(text).encode(), usedforsecurity=False).hexdigest()
 
 
-def _url_parse(text: Any) -> dict[str, Any]:
-    parts = urlsplit(text_of(text))
-    user = parts.netloc.rpartition("@")[0]
+def _url_parse(text: str) -> dict[str, Any]:
+    """Raises FunctionFailed."""
+    wrong = ""
+    if escape := _BAD_ESCAPE.search(text):
+        wrong = f'invalid URL escape "{escape[0]}"'
+    elif text.startswith(":"):
+        wrong = "missing protocol scheme"
+    if wrong:
+        raise FunctionFailed(f'unable to parse url: parse "{text}": {wrong}')
+    parts = urlsplit(text)
+    is_opaque = bool(parts.scheme) and not parts.netloc and not parts.path.startswith("/")
     return {
         "scheme": parts.scheme,
         "host": parts.netloc.rpartition("@")[2],
-        "hostname": parts.hostname or "",
-        "path": parts.path,
+        "hostname": _PORT.sub("", parts.netloc.rpartition("@")[2]).strip("[]"),
+        "path": "" if is_opaque else unquote(parts.path),
         "query": parts.query,
-        "opaque": "",
-        "fragment": parts.fragment,
-        "userinfo": user,
+        "opaque": parts.path if is_opaque else "",
+        "fragment": unquote(parts.fragment),
+        "userinfo": parts.netloc.rpartition("@")[0],
     }
 
 
 def _url_join(parts: dict[str, Any]) -> str:
-    user = text_of(parts.get("userinfo", ""))
-    host = f"{user}@{parts.get('host', '')}" if user else text_of(parts.get("host", ""))
-    members = (parts.get(name, "") for name in ("path", "query", "fragment"))
-    return urlunsplit((text_of(parts.get("scheme", "")), host, *(text_of(one) for one in members)))
+    scheme, host, path, query, fragment, user, opaque = (
+        text_of(parts.get(name, "")) for name in ("scheme", "host", "path", "query", "fragment", "userinfo", "opaque")
+    )
+    if opaque:
+        return urlunsplit((scheme, "", opaque, query, fragment))
+    return urlunsplit((scheme, f"{user}@{host}" if user else host, path, query, fragment))
 
 
 TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
@@ -225,10 +282,10 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "trimall": lambda cut, text: text_of(text).strip(text_of(cut)),
     "trimPrefix": lambda cut, text: text_of(text).removeprefix(text_of(cut)),
     "trimSuffix": lambda cut, text: text_of(text).removesuffix(text_of(cut)),
-    "upper": lambda text: text_of(text).upper(),
+    "upper": _upper,
     "lower": lambda text: text_of(text).lower(),
     "title": _title,
-    "untitle": lambda text: re.sub(r"\b\w", lambda found: found[0].lower(), text_of(text)),
+    "untitle": lambda text: re.sub(r"(?<!\S)\S", lambda found: found[0].lower(), text),
     "substr": _substr,
     "repeat": _repeat,
     "nospace": lambda text: re.sub(r"\s", "", text_of(text)),
@@ -239,13 +296,13 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "kebabcase": lambda text: _snake(text, "-").replace("_", "-"),
     "camelcase": _camel,
     "wrap": _wrap,
-    "wrapWith": lambda width, joint, text: _wrap(width, text, text_of(joint)),
+    "wrapWith": lambda width, joint, text: _wrap(width, text, joint or "\n", cuts=True),
     "contains": lambda part, text: text_of(part) in text_of(text),
     "hasPrefix": lambda part, text: text_of(text).startswith(text_of(part)),
     "hasSuffix": lambda part, text: text_of(text).endswith(text_of(part)),
-    "quote": _quoted,
-    "squote": lambda *values: " ".join(f"'{text_of(value)}'" for value in values if value is not None),
-    "cat": lambda *values: " ".join(text_of(value) for value in values if value is not None),
+    "quote": lambda *values: " ".join(quoted(text, '"') for text in _given(values)),
+    "squote": lambda *values: " ".join(f"'{text}'" for text in _given(values)),
+    "cat": lambda *values: " ".join(_given(values)),
     "indent": _indent,
     "nindent": lambda width, text: f"\n{_indent(width, text)}",
     "replace": _replace,
@@ -257,20 +314,12 @@ TEXT_FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
         text_of(text).split(text_of(separator)) if text_of(separator) else list(text_of(text))
     ),
     "join": lambda separator, values: text_of(separator).join(strings_of(values)),
-    "sortAlpha": lambda values: sorted(strings_of(values)),
+    "sortAlpha": _sorted,
     "toStrings": strings_of,
     "regexMatch": _is_match,
-    "mustRegexMatch": lambda pattern, text: _pattern(pattern).matches(text_of(text)),
-    "regexFind": _regex_find,
-    "mustRegexFind": _regex_find,
-    "regexFindAll": _regex_find_all,
-    "mustRegexFindAll": _regex_find_all,
-    "regexReplaceAll": _regex_replace_all,
-    "mustRegexReplaceAll": _regex_replace_all,
-    "regexReplaceAllLiteral": _regex_replace_literally,
-    "mustRegexReplaceAllLiteral": _regex_replace_literally,
-    "regexSplit": _regex_split,
-    "mustRegexSplit": _regex_split,
+    "mustRegexMatch": lambda pattern, text: _pattern(pattern, must=True).matches(text),
+    **_regex_functions(must=False),
+    **_regex_functions(must=True),
     "regexQuoteMeta": lambda text: re.sub(r"([\\.+*?()|\[\]{}^$])", r"\\\1", text_of(text)),
     "b64enc": lambda text: base64.b64encode(text_of(text).encode()).decode(),
     "b64dec": _b64dec,

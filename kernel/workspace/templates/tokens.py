@@ -14,9 +14,9 @@ _TOKEN: Final = re.compile(
     r"""(?P<space>[ \t\r\n]+)
     |(?P<string>"(?:[^"\\\n]|\\.)*")
     |(?P<raw>`[^`]*`)
-    |(?P<char>'(?:[^'\\\n]|\\.)+')
-    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:[0-9][0-9_]*)(?:\.[0-9_]*)?(?:[eE][+-]?[0-9]+)?
-        |\.[0-9][0-9_]*(?:[eE][+-]?[0-9]+)?))
+    |(?P<char>'(?:[^'\\\n]|\\.)*')
+    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F_]*(?:\.[0-9a-fA-F_]*)?(?:[pP][+-]?[0-9_]*)?|0[oO][0-7_]*|0[bB][01_]*
+        |(?:[0-9][0-9_]*(?:\.[0-9_]*)?|\.[0-9][0-9_]*)(?:[eE][+-]?[0-9_]*)?))
     |(?P<variable>\$[\w]*)
     |(?P<field>\.[^\W\d][\w]*)
     |(?P<dot>\.)
@@ -40,16 +40,8 @@ class Token:
 def tokens(source: str, left: str, right: str) -> Iterator[Token]:
     """The tokens of a template, as far as it can be read. Raises TemplateFailed at the place that cannot."""
     at, trims = 0, False
-    while True:
-        start = source.find(left, at)
-        text = source[at:] if start < 0 else source[at:start]
-        if trims:
-            text = text.lstrip(_BLANK)
-        if start < 0:
-            if text:
-                yield Token("text", text, _line(source, at))
-            yield Token("end", "", _line(source, len(source)))
-            return
+    while (start := source.find(left, at)) >= 0:
+        text = source[at:start].lstrip(_BLANK) if trims else source[at:start]
         inside = start + len(left)
         if source[inside : inside + 1] == "-" and source[inside + 1 : inside + 2] in tuple(_BLANK):
             text = text.rstrip(_BLANK)
@@ -63,6 +55,9 @@ def tokens(source: str, left: str, right: str) -> Iterator[Token]:
         for token, end, cuts in _action(source, inside, right):
             at, trims = end, cuts
             yield token
+    if text := source[at:].lstrip(_BLANK) if trims else source[at:]:
+        yield Token("text", text, _line(source, at))
+    yield Token("end", "", _line(source, len(source)))
 
 
 def _comment_end(source: str, at: int, right: str) -> tuple[int, bool]:
@@ -102,6 +97,8 @@ def _action(source: str, at: int, right: str) -> Iterator[tuple[Token, int, bool
             raise failed(line, _unreadable(source[at]))
         at = found.end()
         kind = str(found.lastgroup)
+        if kind == "number" and (source[at : at + 1].isalnum() or source[at : at + 1] == "_"):
+            raise failed(line, f'bad number syntax: "{source[found.start() : at + 1]}"')
         depth += {"(": 1, ")": -1}.get(found[0], 0) if kind == "mark" else 0
         if depth < 0:
             raise failed(line, "unexpected right paren")

@@ -266,3 +266,27 @@ def test_the_clock_is_the_given_one() -> None:
         == "2026-03-01 09:00 2026 02"
     )
     assert render("{{ ago (now.AddDate 0 0 -1) }}", None, KNOWN) == "24h0m0s"
+
+
+@pytest.mark.parametrize(
+    ("most", "one_past", "words"),
+    [
+        ("{{ len (until %d) }}", "{{ until %d }}", "more than 5 numbers"),
+        ("{{ range %d }}{{ end }}", "{{ range %d }}{{ end }}", "exceeded 5 steps"),
+    ],
+)
+def test_no_number_makes_more_steps_than_are_allowed(
+    monkeypatch: pytest.MonkeyPatch, most: str, one_past: str, words: str
+) -> None:
+    monkeypatch.setattr("kernel.workspace.templates.number_functions.TEMPLATE_STEPS_MAX", 5)
+    render(most % 5, None, KNOWN)
+    monkeypatch.setattr("kernel.workspace.templates.execution.TEMPLATE_STEPS_MAX", 5)
+    with pytest.raises(TemplateFailed, match=words):
+        render(one_past % 6, None, KNOWN)
+
+
+def test_no_repetition_is_longer_than_a_text_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernel.workspace.templates.text_functions.TEMPLATE_OUTPUT_CHARS_MAX", 4)
+    assert render('{{ repeat 2 "ab" }}', None, KNOWN) == "abab"
+    with pytest.raises(TemplateFailed, match="Repeat output length overflow"):
+        render('{{ repeat 3 "ab" }}', None, KNOWN)
