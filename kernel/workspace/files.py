@@ -305,16 +305,18 @@ class Files:
             self.merge(f"{source}/{entry.name}", f"{target}/{entry.name}")
         self.remove(source)
 
-    def copy(self, source: str, target: str) -> None:
-        """Copy a file or a folder. Raises FileNotFoundError."""
+    def copy(self, source: str, target: str, *, keeps_times: bool = False) -> None:
+        """Copy a file or a folder; ``keeps_times``: the copies are as old as what they are made from.
+
+        Raises FileNotFoundError.
+        """
         found = self.stat(checked(source))
         if found is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), self.absolute(source))
-        if not found.is_dir:
-            self.write(target, self.read(source))
-            return
-        for path, _ in list(self.walk(source)):
-            self.write(target + path[len(source) :], self.read(path))
+        files = list(self.walk(source)) if found.is_dir else [(source, found)]
+        for path, stat in files:
+            modified_ms = int(stat.mtime_s * 1000) if keeps_times else None
+            self.write(target + path[len(source) :], self.read(path), modified_ms=modified_ms)
 
     def record_batch(self, records: Sequence[Record]) -> RecordBatch:
         """Records as a batch for a writer thread. One whose file is on its way to the disk joins the ordinary writes

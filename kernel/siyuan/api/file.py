@@ -131,38 +131,56 @@ def remove_file(call: Call) -> Any:
 
 
 def rename_file(call: Call) -> Any:
-    source = inside(call.arguments.required_str("path"))
-    target = inside(call.arguments.required_str("newPath"))
+    path, new_path = call.arguments.required_str("path"), call.arguments.required_str("newPath")
     files = call.kernel.workspace.files
-    if not source or _stat(files, source) is None:
+    source = inside(path)
+    if _stat(files, source) is None:
         raise ApiError("Field [path]: path does not exist", 404)
+    target = inside(new_path)
     if _stat(files, target) is not None:
         raise ApiError("Field [newPath]: path already exists", 409)
-    moved = [below for below, _ in files.walk(source)] if _is_dir(files, source) else [source]
+    is_dir = _is_dir(files, source)
+    if is_dir and _is_within(target, source):
+        raise ApiError("Field [newPath]: cannot rename a directory into its own subdirectory", 409)
+    if not _may_be_dir(files, posixpath.dirname(target)):
+        parent = posixpath.dirname(new_path.rstrip("/"))
+        raise ApiError(f"Field [newPath]: parent path [{parent}] is not a directory", 409)
+    moved = [below for below, _ in files.walk(source)] if is_dir else [source]
     files.rename(source, target)
-    call.kernel.workspace.reload([*moved, *(target + path[len(source) :] for path in moved)])
+    call.kernel.workspace.reload([*moved, *(target + one[len(source) :] for one in moved)])
     return None
+
+
+def _is_within(path: str, folder: str) -> bool:
+    return not folder or f"{path}/".startswith(f"{folder}/")
+
+
+def _may_be_dir(files: Files, path: str) -> bool:
+    found = _stat(files, path) if path else None
+    return found is None or found.is_dir
 
 
 def copy_workspace_files(call: Call) -> Any:
     """workspaceCopyFiles: workspace paths into a workspace folder."""
-    sources = [inside(path) for path in _paths(call.arguments, "srcs")]
-    folder = inside(call.arguments.required_str("destDir"))
-    for given, path in zip(_paths(call.arguments, "srcs"), sources, strict=True):
-        if _stat(call.kernel.workspace.files, path) is None:
-            raise ApiError(f"file [{given}] does not exist")
-    _copy(call, sources, folder)
+    given, destination = _paths(call.arguments, "srcs"), call.arguments.required_str("destDir", may_be_empty=True)
+    sources = []
+    for one in _texts("srcs", given):
+        if not one.strip():
+            raise ApiError("Field [srcs]: path must not be empty")
+        sources.append(inside(one.strip()))
+        if _stat(call.kernel.workspace.files, sources[-1]) is None:
+            raise ApiError(f"file [{one.strip()}] does not exist")
+    _copy(call, sources, inside(destination))
     return None
 
 
 def copy_global_files(call: Call) -> Any:
     """globalCopyFiles: absolute paths. Ours copies only from inside the workspace (docs/differences.md)."""
-    given = _paths(call.arguments, "srcs")
-    folder = inside(call.arguments.required_str("destDir"))
+    given, destination = _paths(call.arguments, "srcs"), call.arguments.required_str("destDir", may_be_empty=True)
     files = call.kernel.workspace.files
     root = files.absolute("").rstrip("/")
     sources = []
-    for path in given:
+    for path in _texts("srcs", given):
         if not posixpath.isabs(path):
             raise ApiError("Field [srcs]: each path must be absolute")
         if path.startswith(tuple(f"{folder}/" for folder in _SENSITIVE)) and not path.startswith(f"{root}/"):
@@ -170,20 +188,30 @@ def copy_global_files(call: Call) -> Any:
         if not path.startswith(f"{root}/") or _stat(files, path[len(root) + 1 :]) is None:
             raise ApiError(f"file [{path}] does not exist")
         sources.append(inside(path[len(root) + 1 :]))
-    _copy(call, sources, folder)
+    _copy(call, sources, inside(destination))
     return None
 
 
 def _copy(call: Call, sources: list[str], folder: str) -> None:
     files = call.kernel.workspace.files
+    if not _may_be_dir(files, folder):
+        raise ApiError("Field [destDir]: path is not a directory")
     for source in sources:
-        files.copy(source, posixpath.join(folder, posixpath.basename(source)))
+        target = posixpath.join(folder, posixpath.basename(source))
+        if _is_dir(files, source) and _is_within(target, source):
+            raise ApiError("cannot copy to a sub path of the source")
+        files.copy(source, target, keeps_times=True)
 
 
-def _paths(arguments: Arguments, name: str) -> list[str]:
+def _paths(arguments: Arguments, name: str) -> list[Any]:
     values = arguments.required_list(name)
     if not values:
         raise ApiError(f"Field [{name}] must not be empty")
+    return values
+
+
+def _texts(name: str, values: list[Any]) -> list[str]:
+    """The elements of a list, whose kind is looked at after the other arguments."""
     if not all(isinstance(value, str) for value in values):
         raise ApiError(f"Field [{name}]: each element should be of type [String]")
     return values
