@@ -10,10 +10,12 @@ from kernel.workspace.asset_names import file_name, shortened
 from kernel.workspace.intake import context_of, parsed_dom
 from kernel.workspace.markdown.ial import write_list
 from kernel.workspace.markdown.parser import parse_markdown
-from kernel.workspace.nodes import BLOCK_TYPES
-from kernel.workspace.refs import block_text
+from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.nodes import BLOCK_TYPES, CONTAINER_TYPES
+from kernel.workspace.render.content import anchor_content, first_leaf, plain_content, stripped
 from kernel.workspace.render.dom import code_parts, render_dom
 from kernel.workspace.render.kramdown import render_kramdown
+from kernel.workspace.render.std_markdown import std_markdown
 from kernel.workspace.tree import Node
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
@@ -25,6 +27,14 @@ _DOCUMENT_ATTRIBUTES: Final = re.compile(r'(?:^|\n)\{: ([^\n]*type="doc"[^\n]*)\
 _ATTRIBUTE: Final = re.compile(r'([\w-]+)="([^"]*)"')
 _CODE_LANGUAGES: Final = frozenset({"siyuan-template", "template"})
 _UNKNOWN: Final = "block not found"
+# What stands for a block that says nothing, before its Markdown.
+_NAMED_KINDS: Final = {
+    "NodeBlockQueryEmbed": "Query Embed Block",
+    "NodeAttributeView": "Database",
+    "NodeIFrame": "IFrame",
+    "NodeVideo": "Video",
+    "NodeAudio": "Audio",
+}
 _BLOCK_LINK: Final = "siyuan://blocks/"
 
 
@@ -100,8 +110,8 @@ def _follow(workspace: Workspace, node: Node, renamed: dict[str, str]) -> None:
     elif target and node.fields.get("TextMarkTextContent") in ("", target):  # an empty anchor is read as the id
         text = _anchor(workspace, target)
         if text:
-            node.fields.update(TextMarkTextContent=html.escape(text, quote=True), TextMarkBlockRefSubtype="d")
-        elif node.parent is not None:
+            node.fields.update(TextMarkTextContent=_safe(text), TextMarkBlockRefSubtype="d")
+        else:
             node.detach()
     link = str(node.fields.get("TextMarkAHref", ""))
     if link.removeprefix(_BLOCK_LINK) in renamed and link.startswith(_BLOCK_LINK):
@@ -109,10 +119,27 @@ def _follow(workspace: Workspace, node: Node, renamed: dict[str, str]) -> None:
 
 
 def _anchor(workspace: Workspace, block_id: str) -> str:
+    """What an anchor that was left empty says: a block's name, else its text as the index has it."""
     try:
-        return block_text(workspace.node(block_id)[1]).strip()
+        node = workspace.node(block_id)[1]
     except (NotFound, CorruptDocument):
         return _UNKNOWN
+    names = [node.properties.get(name, "") for name in ("name", "title")]
+    if name := unescaped_attribute(names[0] or names[1]):
+        return name.strip()
+    if node.type == "NodeThematicBreak":
+        return "Thematic Break"
+    if node.type in _NAMED_KINDS:
+        return f"{_NAMED_KINDS[node.type]} {std_markdown(node)}".strip()
+    if node.type not in CONTAINER_TYPES:
+        return stripped(plain_content(node)).strip()
+    leaf = first_leaf(node)
+    return html.unescape(anchor_content(leaf)).strip() if leaf is not None else ""
+
+
+def _safe(text: str) -> str:
+    """Text as an anchor holds it; ``&`` is left as it is, as in the kernel."""
+    return text.replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
 
 
 # --- out of a document -----------------------------------------------------------------------------------------------

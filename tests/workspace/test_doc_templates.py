@@ -82,23 +82,42 @@ def test_blocks_of_a_template_have_new_ids_and_follow_each_other(kernel: MemoryK
     ]
 
 
-async def test_an_empty_anchor_is_filled_from_its_block(kernel: MemoryKernel) -> None:
-    box = await kernel.notebook()
-    root_id = await kernel.document(box, "/A <b>", "text\n\n")
-    (text,) = await kernel.children(root_id)
-    await kernel.call("block/appendBlock", dataType="markdown", data="", parentID=root_id)
-    empty = (await kernel.children(root_id))[-1]
-    dom = template_dom(kernel.workspace, f"(({text})) (({root_id})) (({OTHER})) (({text} 'kept')) x (({empty}))")
+# A block's Markdown, and what an empty anchor to it says: as recorded of the real kernel.
+ANCHORS = [
+    ('a < b & "c"', "a &lt; b & &quot;c&quot;"),
+    ("**b** `x<y` [l](u) #tag#", "b x&lt;y l u #tag#"),
+    ("* item <k>", "item &lt;k&gt;"),
+    ('> [l2](https://u.v "t")', "l2"),
+    ("{{ SELECT 1 }}", "Query Embed Block {{SELECT 1}}"),
+    ("---", "Thematic Break"),
+]
+
+
+@pytest.mark.parametrize(("markdown", "text"), ANCHORS)
+async def test_an_empty_anchor_says_what_its_block_says(kernel: MemoryKernel, markdown: str, text: str) -> None:
+    root_id = await kernel.document(await kernel.notebook(), "/Doc", markdown)
+    (block_id,) = await kernel.children(root_id)
+    assert f'data-subtype="d" data-id="{block_id}">{text}</span>' in template_dom(kernel.workspace, f"(({block_id}))")
+
+
+async def test_an_empty_anchor_is_filled_by_name_or_title_and_any_other_is_kept(kernel: MemoryKernel) -> None:
+    root_id = await kernel.document(await kernel.notebook(), '/A <b> & "c"', "text\n\n* x")
+    text, items = await kernel.children(root_id)
+    await kernel.call("attr/setBlockAttrs", id=text, attrs={"name": "n <m>"})
+    dom = template_dom(kernel.workspace, f"(({text})) (({root_id})) (({OTHER})) (({text} 'kept'))")
     (paragraph,) = parsed_dom(kernel.workspace, dom, keeps_unknown_refs=True)
-    shown = [
-        (mark.fields["TextMarkTextContent"], mark.fields.get("TextMarkBlockRefSubtype")) for mark in marks([paragraph])
+    assert [mark.fields["TextMarkTextContent"] for mark in marks([paragraph])] == [
+        "n &lt;m&gt;",
+        "A &lt;b&gt; &amp; &quot;c&quot;",
+        "block not found",
+        "kept",
     ]
-    assert shown == [
-        ("text", "d"),
-        ("A &lt;b&gt;", "d"),
-        ("block not found", "d"),
-        ("kept", "d"),
-    ]
+    document = kernel.workspace.document(root_id)
+    document.nodes[items].children.clear()
+    document.nodes[text].children.clear()
+    document.nodes[text].properties.pop("name")
+    dom = template_dom(kernel.workspace, f"a (({text})) b (({items})) c")
+    assert "block-ref" not in dom
 
 
 async def test_a_document_that_cannot_be_read_is_not_found(kernel: MemoryKernel) -> None:
