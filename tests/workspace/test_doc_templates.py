@@ -108,7 +108,7 @@ async def test_an_empty_anchor_is_filled_by_name_or_title_and_any_other_is_kept(
     (paragraph,) = parsed_dom(kernel.workspace, dom, keeps_unknown_refs=True)
     assert [mark.fields["TextMarkTextContent"] for mark in marks([paragraph])] == [
         "n &lt;m&gt;",
-        "A &lt;b&gt; &amp; &quot;c&quot;",
+        'A &lt;b&gt; &amp; "c"',
         "block not found",
         "kept",
     ]
