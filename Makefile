@@ -42,11 +42,14 @@ mutations: setup
 	$(BIN)/python -m tests.mutations
 
 # Lines and branches, of this process and of all that the tests start. TESTS names a part of the suite.
+# Of the cores nothing may be missing: what is, is listed last.
 TESTS ?=
 coverage: setup
 	$(BIN)/coverage erase
 	@status=0; $(BIN)/coverage run -m pytest -q -n 2 --dist loadfile $(TESTS) || status=$$?; \
-	  $(BIN)/coverage combine --quiet; $(BIN)/coverage report; exit $$status
+	  $(BIN)/coverage combine --quiet; $(BIN)/coverage report; \
+	  $(BIN)/coverage json --quiet -o - | $(BIN)/python -m tests.coverage_of_cores || status=1; \
+	  exit $$status
 
 # Compares our kernel with recordings of the real one. GOLDEN names a folder of recordings, ONLY a pattern.
 GOLDEN ?= tests/golden/recordings

@@ -1,4 +1,4 @@
-"""Who is in: the bound on admitted requests, their names, one FIFO per lane. Starts nothing and awaits nothing."""
+"""[core] Who is in: the bound on admitted requests, their names, one FIFO per lane. Starts and awaits nothing."""
 
 from __future__ import annotations
 

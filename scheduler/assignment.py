@@ -1,4 +1,4 @@
-"""The one synchronous planner: after any change it says which tickets start now. Starts nothing itself.
+"""[core] The one synchronous planner: after any change it says which tickets start now. Starts nothing itself.
 
 Theory of operation. Every path that frees a slot or fills a queue (arrival, end of a run, failure, cancel) ends in a
 call of ``assign``, and the shell acts on the list it returns. Nothing awaits between the change and the plan, so no

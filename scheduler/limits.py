@@ -1,4 +1,4 @@
-"""Every bound of the scheduler, with its unit. Holds no behaviour."""
+"""[core] Every bound of the scheduler, with its unit. Holds no behaviour."""
 
 from __future__ import annotations
 

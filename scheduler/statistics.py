@@ -1,4 +1,4 @@
-"""What the scheduler is doing, as frozen values: counts only, no names and no contents."""
+"""[core] What the scheduler is doing, as frozen values: counts only, no names and no contents."""
 
 from __future__ import annotations
 

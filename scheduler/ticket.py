@@ -1,4 +1,4 @@
-"""One admitted request and its states. Knows no event loop: the shell drives it, the table decides.
+"""[core] One admitted request and its states. Knows no event loop: the shell drives it, the table decides.
 
 Theory of operation. A ticket is PREPARING while its caller still looks at the arguments, QUEUED once it has arrived at
 a lane, RUNNING from the moment a slot is assigned, COMMITTING from the one synchronous step after which a cancel is

@@ -1,4 +1,4 @@
-"""The foreign tools the official endpoint lists: which may be offered, under what terms (S3, discovery). Does no I/O."""
+"""[core] The foreign tools the official endpoint lists: which may be offered, under what terms (S3, discovery)."""
 
 from __future__ import annotations
 

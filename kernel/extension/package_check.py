@@ -1,4 +1,4 @@
-"""extension.validate_package: what a package's manifest and given files say, and nothing beyond that. Does no I/O.
+"""[core] extension.validate_package: what a package's manifest and given files say, and nothing beyond that.
 
 A valid package is not thereby installed, trusted, loaded, running or working: the answer says so itself.
 """

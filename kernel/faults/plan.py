@@ -1,4 +1,4 @@
-"""Which fault happens where, and at which visit: a fault plan as a value. A leaf; no I/O, no chance of its own.
+"""[core] Which fault happens where, and at which visit: a fault plan as a value. A leaf; no I/O, no chance of its own.
 
 A rule strikes a visit that is about its point and its call, from the ``nth`` such visit on, ``times`` times (None: for
 ever). With a ``probability`` it strikes only some of them: which ones follows from ``seed`` and the number of the

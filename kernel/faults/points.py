@@ -1,4 +1,4 @@
-"""The named places where a fault can be planned, derived from the tables that name the work. A leaf; no I/O.
+"""[core] The named places where a fault can be planned, derived from the tables that name the work. A leaf; no I/O.
 
 A point's name is ``write.<stage>``, ``ledger.<step>.before|after``, ``host.before:<endpoint>`` /
 ``host.after:<endpoint>`` (before or after its effect), or ``http.<edge>``.

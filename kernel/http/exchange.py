@@ -1,4 +1,4 @@
-"""The wire of one connection, sans-IO: bytes in, request heads and body pieces out. h11 is the only parser.
+"""[core] The wire of one connection, sans-IO: bytes in, request heads and body pieces out. h11 is the only parser.
 
 Theory of operation
 -------------------

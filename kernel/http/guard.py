@@ -1,4 +1,4 @@
-"""Who may talk to the port: the Host guard before everything, the Origin guard and CORS of the plugin surface. No I/O.
+"""[core] Who may talk to the port: the Host guard before everything, the Origin guard and CORS of the plugin surface.
 
 A web page may make a browser send requests to a local port. The Host guard stops the pages that got here by DNS
 rebinding, the Origin guard the ones that came directly. Both judge the URL authority only; X-Forwarded-* is the

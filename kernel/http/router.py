@@ -1,4 +1,4 @@
-"""Where a request goes: exact paths, then the longest subtree, behind the guards. Does no I/O."""
+"""[core] Where a request goes: exact paths, then the longest subtree, behind the guards. Does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The validation ladder: one POST → its era and its message, or the first rung it fails on. Pure; no I/O.
+"""[core] The validation ladder: one POST → its era and its message, or the first rung it fails on. Pure; no I/O.
 
 Theory of operation. The body is the source of truth and headers mirror it, so the order of the checks is part of the
 protocol (mcp-requirements 4.3); clients and the conformance suite test it:

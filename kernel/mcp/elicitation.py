@@ -1,4 +1,4 @@
-"""Confirmation of dangerous calls: a sealed, single-use ``requestState`` and the judgement of its answer. No I/O.
+"""[core] Confirmation of dangerous calls: a sealed, single-use ``requestState`` and the judgement of its answer.
 
 Theory of operation. A state is ``v1.<nonce>.<mac>``. The nonce names a pending entry here, which makes it single-use
 and mortal (5 minutes, 128 of them, the oldest pushed out: decision 36). The mac seals the nonce together with the

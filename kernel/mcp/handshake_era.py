@@ -1,4 +1,4 @@
-"""The handshake era (2024-11-05 … 2025-11-25): initialize, the session rules, the method table. Pure.
+"""[core] The handshake era (2024-11-05 … 2025-11-25): initialize, the session rules, the method table. Pure.
 
 Theory of operation. A client opens a session with ``initialize`` and names it in ``Mcp-Session-Id`` from then on:
 

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages as values: bytes in, one message (or a batch) out; nothing of eras or HTTP verbs.
+"""[core] JSON-RPC 2.0 messages as values: bytes in, one message (or a batch) out; nothing of eras or HTTP verbs.
 
 Key presence decides, never truthiness: ``0`` and ``""`` are ids, ``null`` is a broken one, and an object without the
 key is a notification.

@@ -1,4 +1,4 @@
-"""The modern era (2026-07-28): its method table, the request envelope, and the listen filter. Pure."""
+"""[core] The modern era (2026-07-28): its method table, the request envelope, and the listen filter. Pure."""
 
 from __future__ import annotations
 

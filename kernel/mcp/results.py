@@ -1,4 +1,4 @@
-"""Results dressed for their era: modern words on the modern wire only (mcp-requirements 4.5 and 5.1). Pure."""
+"""[core] Results dressed for their era: modern words on the modern wire only (mcp-requirements 4.5 and 5.1). Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handshake sessions: at most 256, the least recently used idle one goes first, a busy one never (decision 15).
+"""[core] Handshake sessions: at most 256, the least recently used idle one goes first, a busy one never (decision 15).
 
 Expiry is lazy, by comparison with ``now``: there is no timer, and a look-up is the moment of truth. Does no I/O.
 """

@@ -1,4 +1,4 @@
-"""The protocol revisions that are spoken here, enumerated: revisions are never compared as strings.
+"""[core] The protocol revisions that are spoken here, enumerated: revisions are never compared as strings.
 
 Two families: the handshake era (``initialize``, sessions) and the modern era (one envelope per request). No I/O.
 """

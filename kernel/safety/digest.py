@@ -1,4 +1,4 @@
-"""One state, one digest: what is dropped and put in order before a state is hashed (R63-R68, decision 43).
+"""[core] One state, one digest: what is dropped and put in order before a state is hashed (R63-R68, decision 43).
 
 The host writes a block's attributes in a different order from call to call, in Kramdown attribute lists and in DOM
 tags, and touches time stamps without a change of content. Neither is a change. Everything else is: text, node order,

@@ -1,4 +1,4 @@
-"""Preflight leases: who may write once, from which state, until when (R8, R38-R43, decision 24).
+"""[core] Preflight leases: who may write once, from which state, until when (R8, R38-R43, decision 24).
 
 A lease binds one state (a full digest) to one scope: tool, action, business arguments and targets. It is found by
 scope and digest together, so knowing a printed short hash opens nothing. Expiry is a comparison with ``now``

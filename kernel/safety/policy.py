@@ -1,4 +1,4 @@
-"""What an action may do to the notes, and which credential it then needs: the meaning of the registry's ``policy``.
+"""[core] What an action may do to the notes, and which credential it then needs: what the registry's ``policy`` means.
 
 One value per row of ``kernel.tools.registry``. The lane, the preflight, the schema's safety fields and the
 ``writeSafetyGuaranteed`` mark are all read from it (R18, R104-R112). Does no I/O.

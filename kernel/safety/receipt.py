@@ -1,4 +1,4 @@
-"""What is kept of a write and how it is told: receipts, the ``safety`` object, preflight answers. Does no I/O.
+"""[core] What is kept of a write and how it is told: receipts, the ``safety`` object, preflight answers. Does no I/O.
 
 Receipts hold full digests; only what leaves the process is shortened, through the one pool (R53-R56).
 """

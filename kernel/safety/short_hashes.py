@@ -1,4 +1,4 @@
-"""The pool of short hashes: a full digest and its printed prefix, one to one, for the life of the process (R44-R54).
+"""[core] The pool of short hashes: a full digest and its printed prefix, one to one, as long as the process (R44-R54).
 
 A short value finds a digest; it never stands for one in a comparison. Nothing is reclaimed or bound anew, so a value
 that was once printed keeps its meaning until the process ends. Does no I/O.

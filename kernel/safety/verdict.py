@@ -1,4 +1,4 @@
-"""What the read-back says about a write (R70-R73, decision 40). Does no I/O.
+"""[core] What the read-back says about a write (R70-R73, decision 40). Does no I/O.
 
 | host reported | state afterwards | verdict |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Task control (R227-R253): which calls run under a task id, and the results of those that have ended.
+"""[core] Task control (R227-R253): which calls run under a task id, and the results of those that have ended.
 
 Theory of operation. A task id belongs to one credential: ``(owner, task id)`` is the key, so a foreign id is simply not
 there. From ``begin`` to ``end`` a key is *running* and its ticket tells its state; what runs is never pushed out. At its

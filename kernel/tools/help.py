@@ -1,4 +1,4 @@
-"""What ``action="help"`` answers: a tool at a glance, or one action in full. Derived from the table. Does no I/O."""
+"""[core] What ``action="help"`` answers: a tool at a glance, or one action in full. Derived from the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Schemas and declarations derived from the table: per action, and merged per tool as tools/list shows them.
+"""[core] JSON Schemas and declarations derived from the table: per action, and merged per tool as tools/list has them.
 
 A tool's merged schema names every argument once and requires none: an action's own schema is given by its help.
 No ``$ref`` anywhere. Does no I/O.

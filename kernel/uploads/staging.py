@@ -1,4 +1,4 @@
-"""The staging area of uploads (R168-R185): files in memory, each under the digest of its name and content.
+"""[core] The staging area of uploads (R168-R185): files in memory, each under the digest of its name and content.
 
 A staged file never changes: other bytes or another name are another ``uploadSource``, so a request id that was issued
 for one of them cannot write the other (R183). Nothing is staged on somebody's word: a look-up only finds (R178).

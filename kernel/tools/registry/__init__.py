@@ -1,4 +1,4 @@
-"""The product's second map: one table of 14 tools and their 143 static actions. Does no I/O.
+"""[core] The product's second map: one table of 14 tools and their 143 static actions. Does no I/O.
 
 Schemas, help, lanes, confirmation, the safety fields and the documentation are derived from these rows.
 """

@@ -1,4 +1,4 @@
-"""The rows of tool ``av``: databases (attribute views). Does no I/O."""
+"""[core] The rows of tool ``av``: databases (attribute views). Does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The nested argument schemas of tool ``av``. Filters are unrolled: a client that cannot resolve $ref must read them."""
+"""[core] The nested argument schemas of ``av``. Filters are unrolled: a client that cannot resolve $ref must read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One valid call of each action, for its help: made from the row, so that it cannot fall out of step. Does no I/O."""
+"""[core] One valid call of each action, for its help: made from the row, so that it cannot fall out of step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row of the tool table says. Values only; the rows are in one module per tool. Does no I/O."""
+"""[core] What a row of the tool table says. Values only; the rows are in one module per tool. Does no I/O."""
 
 from __future__ import annotations
 

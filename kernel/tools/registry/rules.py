@@ -1,4 +1,4 @@
-"""Rules over several arguments of one call, made from a few words each. Does no I/O."""
+"""[core] Rules over several arguments of one call, made from a few words each. Does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of tool ``search``. Does no I/O."""
+"""[core] The rows of tool ``search``. Does no I/O."""
 
 from __future__ import annotations
 

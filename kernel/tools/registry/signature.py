@@ -1,4 +1,4 @@
-"""Argument lists as one readable line each: ``path* text; maxDepth int 0..20 = 3``. Does no I/O.
+"""[core] Argument lists as one readable line each: ``path* text; maxDepth int 0..20 = 3``. Does no I/O.
 
 Grammar: arguments are separated by ``;``. One is ``[~]name[*] type [= default]``; ``*`` is required, ``~`` is accepted
 but not shown (an old spelling). Types: ``text`` ``text+`` (not empty) ``text N..M`` (length) ``id`` ``bool`` ``any``

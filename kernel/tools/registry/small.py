@@ -1,4 +1,4 @@
-"""The rows of the small tools: tag, timeline, system, flashcard, extension, mascot, feedback. Does no I/O."""
+"""[core] The rows of the small tools: tag, timeline, system, flashcard, extension, mascot, feedback. Does no I/O."""
 
 from __future__ import annotations
 
