@@ -1,4 +1,4 @@
-"""The trivial tool beside the official Python SDK and a bare loop, in one run: ``python -m bench [--seconds 4]``.
+"""The trivial tool beside the official SDKs and a bare loop, in one run: ``python -m bench [--seconds 4] [--peers …]``.
 
 All servers are started once, pinned to the first processor where there is pinning, and measured in turn with wrk
 (A B C A B C …) from the second. Printed are medians of the requests per second and of the processor time per request
@@ -24,20 +24,20 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from bench import writes
+from bench.peer import PEERS
 from kernel.bench.sampler import processor_s
-from tests.wire.toolbox import Missing, python_with
+from tests.wire.toolbox import Missing
 
 CONNECTIONS: Final = 16
 READY_S_MAX: Final = 30.0
 META: Final = "io.modelcontextprotocol/"
 LEGACY: Final = "2025-11-25"
 COMMON: Final = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-SDK: Final = ("mcp==2.3.0", "uvloop", "httptools")
 
 
 @dataclass
@@ -74,10 +74,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", default="kernel,python-sdk,bare-loop", help=f"of {', '.join(STARTS)}")
     parser.add_argument("--era", choices=["modern", "legacy"], default="modern")
-    parser.add_argument("--workload", choices=["trivial", *writes.WORKLOADS], default="trivial")
+    parser.add_argument("--workload", choices=["trivial", *writes.WORKLOADS, writes.ALL], default="trivial")
     options = parser.parse_args()
     if options.workload != "trivial":
-        measure_writes(options.workload, options.seconds, options.rounds)
+        writes.run(options.workload, fresh_kernel, seconds=options.seconds, rounds=options.rounds)
         return
     if shutil.which("wrk") is None:
         sys.exit("wrk is missing: install it with your system's package manager (Debian: apt-get install wrk)")
@@ -87,7 +87,7 @@ def main() -> None:
             peers.append(STARTS[name]())
         for peer in peers:
             wait_until_ready(peer)
-            if options.era == "legacy" and peer.name != "bare-loop":
+            if peer.name == "kernel-session" or (options.era == "legacy" and peer.name != "bare-loop"):
                 open_session(peer)
         for number in range(options.rounds):
             for peer in peers:
@@ -105,12 +105,13 @@ def main() -> None:
             peer.process.wait(timeout=30)
 
 
-def measure_writes(workload: str, seconds: int, rounds: int) -> None:
-    """The kernel alone, beside the disk it writes to."""
+@contextmanager
+def fresh_kernel() -> Iterator[str]:
+    """The kernel alone, on a workspace of its own: its URL."""
     peer = start_kernel()
     try:
         wait_until_ready(peer)
-        writes.run(workload, peer.url, seconds=seconds, rounds=rounds)
+        yield peer.url
     finally:
         peer.process.send_signal(signal.SIGTERM)
         peer.process.wait(timeout=30)
@@ -124,23 +125,20 @@ def start_kernel() -> Peer:
     return Peer("kernel", pinned(command), url, "system", {"action": "get_version"})
 
 
-def start_sdk() -> Peer:
-    port = free_port()
-    python = python_with("peer-python-sdk", *SDK)
-    command = [str(python), str(Path(__file__).parent / "peers" / "python_sdk.py"), str(port)]
-    return Peer("python-sdk", pinned(command), f"http://127.0.0.1:{port}/mcp", "get_version", {})
+def start_session_kernel() -> Peer:
+    """A second kernel, whose calls belong to one session of the older era, beside the first's that belong to none."""
+    return replace(start_kernel(), name="kernel-session")
 
 
-def start_bare_loop() -> Peer:
+def start_peer(name: str) -> Peer:
     port = free_port()
-    command = [sys.executable, str(Path(__file__).parent / "peers" / "bare_loop.py"), str(port)]
-    return Peer("bare-loop", pinned(command), f"http://127.0.0.1:{port}/mcp", "get_version", {})
+    return Peer(name, pinned(PEERS[name](str(port))), f"http://127.0.0.1:{port}/mcp", "get_version", {})
 
 
 STARTS: Final[dict[str, Callable[[], Peer]]] = {
     "kernel": start_kernel,
-    "python-sdk": start_sdk,
-    "bare-loop": start_bare_loop,
+    "kernel-session": start_session_kernel,
+    **{name: partial(start_peer, name) for name in PEERS},
 }
 
 

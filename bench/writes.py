@@ -1,6 +1,7 @@
 """Writes of a running kernel, measured against the disk of the same run: preflight, safe commit, updateBlock.
 
 The yardstick is a loop of one small write and one fsync. Each rate is told as a ratio to it, 16 clients also to one.
+``writes`` measures all three in turn, and tells what the commit alone takes beside a raw updateBlock.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 CLIENTS: Final = 16
+# Calls of one measurement: a kernel keeps 2,048 issued ids, and a preflight that nobody commits leaves one.
+CALLS_MAX: Final = 960
 META: Final = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -73,23 +77,45 @@ def _checked(client: Client, block: str, number: int) -> dict[str, Any]:
     return client.tool("block", action="update", id=block, dataType="markdown", data=text, validateOnly=True)
 
 
+ALL: Final = "writes"
 WORKLOADS: Final[dict[str, Work]] = {"preflight": preflight, "commit": commit, "update": update}
 
 
-def run(workload: str, url: str, *, seconds: float, rounds: int) -> None:
-    """Measure one workload and print medians and ratios."""
-    blocks = prepare(url)
-    work = WORKLOADS[workload]
-    one, many, disk = [], [], []
+def run(workload: str, kernel: Callable[[], AbstractContextManager[str]], *, seconds: float, rounds: int) -> None:
+    """Measure one workload, or all of them in turn, and print medians and ratios. ``kernel``: a fresh one's URL."""
+    names = tuple(WORKLOADS) if workload == ALL else (workload,)
+    disk: list[float] = []
+    one: dict[str, list[float]] = {name: [] for name in names}
+    many: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
         disk.append(syncs_per_second(seconds / 2))
-        one.append(rate(work, url, blocks[:1], seconds))
-        many.append(rate(work, url, blocks, seconds))
+        with kernel() as url:
+            blocks = prepare(url)
+            for name in names:
+                one[name].append(rate(WORKLOADS[name], url, blocks[:1], seconds))
+                many[name].append(rate(WORKLOADS[name], url, blocks, seconds))
     print(f"disk         median {statistics.median(disk):8.0f} fsync/s")
-    for name, rates in {"1 client": one, f"{CLIENTS} clients": many}.items():
-        ratio = statistics.median(mine / sync for mine, sync in zip(rates, disk, strict=True))
-        print(f"{workload}, {name:10} median {statistics.median(rates):8.1f} /s  ratio to the disk {ratio:.2f}")
-    print(f"ratio of {CLIENTS} clients to one: {statistics.median(m / o for m, o in zip(many, one, strict=True)):.2f}")
+    for name in names:
+        for clients, rates in {"1 client": one[name], f"{CLIENTS} clients": many[name]}.items():
+            words = f"{name}, {clients:10} median {statistics.median(rates):8.1f} /s"
+            print(f"{words}  ratio to the disk {_ratio(rates, disk):.2f}")
+        print(f"ratio of {CLIENTS} clients to one: {_ratio(many[name], one[name]):.2f}")
+    if workload == ALL:
+        _tell_cost_of_safety(one, "1 client")
+        _tell_cost_of_safety(many, f"{CLIENTS} clients")
+
+
+def _tell_cost_of_safety(rates: dict[str, list[float]], clients: str) -> None:
+    """A ``commit`` here is a preflight and its commit: what is left without the preflight is the commit's own."""
+    rounds = zip(rates["preflight"], rates["commit"], rates["update"], strict=True)
+    costs = [(1 / both - 1 / preflight) * update for preflight, both, update in rounds]
+    whole = _ratio(rates["update"], rates["commit"])
+    print(f"{clients}: a safe commit costs {statistics.median(costs):.2f} updateBlocks, with its preflight {whole:.2f}")
+
+
+def _ratio(some: list[float], others: list[float]) -> float:
+    """The median of the rounds' own ratios: a machine that slows down slows both."""
+    return statistics.median(mine / other for mine, other in zip(some, others, strict=True))
 
 
 def prepare(url: str) -> list[str]:
@@ -104,7 +130,7 @@ def prepare(url: str) -> list[str]:
 
 
 def rate(work: Work, url: str, blocks: list[str], seconds: float) -> float:
-    """Calls per second, one client per block."""
+    """Calls per second, one client per block, for so long or until ``CALLS_MAX`` were made."""
     counts = [0] * len(blocks)
     failures: list[BaseException] = []
     end = time.perf_counter() + seconds
@@ -112,7 +138,7 @@ def rate(work: Work, url: str, blocks: list[str], seconds: float) -> float:
     def one(index: int) -> None:
         client = Client(url)
         try:
-            while time.perf_counter() < end:
+            while time.perf_counter() < end and sum(counts) < CALLS_MAX:
                 work(client, blocks[index], time.time_ns())
                 counts[index] += 1
         except BaseException as error:

@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from blake3 import blake3
-
 DIGEST_BYTES: Final = 16
 
 
 def digest_of(content: bytes) -> bytes:
     """A fingerprint of a file's content; compared on this machine only."""
+    # With the first document: a kernel without any does not hold the library.
+    from blake3 import blake3
+
     return blake3(content).digest(DIGEST_BYTES)
 
 
