@@ -1,4 +1,5 @@
-"""``sim``: worlds from seeds. Exit code 0: every promise held; 1: one was broken; 2: the arguments mean nothing."""
+"""``sim``: worlds from seeds. Exit code 0: every promise held; 1: one was broken; 2: the arguments mean nothing, or the
+cluster cannot be had."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 import click
 
+from kernel.sim.cluster import LOCAL
 from kernel.sim.runs import SeedsInvalid, Tally, parse_numbers, parse_seeds, replay_line, tally
 from kernel.sim.script import write_script
 from kernel.sim.world import run_world
@@ -18,6 +20,7 @@ _TELL_EVERY = 500
 @click.command("sim")
 @click.option("--seeds", default="1..200", show_default=True, help="A..B, or one number.")
 @click.option("--jobs", type=click.IntRange(1, 1024), default=1, show_default=True, help="Processes.")
+@click.option("--dask", "cluster", default="", metavar="ADDRESS|local", help="Run them on a Dask cluster.")
 @click.option("--json", "is_json", is_flag=True, help="Print the count as one JSON object.")
 @click.option("--shrink/--no-shrink", "shrinks", default=True, help="Make a failing world small.")
 @click.option("--operations", help="Of one seed: only these operations (3,7,12 or none).")
@@ -26,6 +29,7 @@ _TELL_EVERY = 500
 def sim_command(
     seeds: str,
     jobs: int,
+    cluster: str,
     is_json: bool,
     shrinks: bool,
     operations: str | None,
@@ -42,8 +46,14 @@ def sim_command(
         if len(numbers) != 1:
             raise click.UsageError("--operations, --mishaps and --trace are about one seed: --seeds N")
         sys.exit(_run_one(numbers[0], chosen, is_json=is_json, shows_trace=shows_trace))
-    total = tally(numbers, jobs=jobs, shrinks=shrinks, told=None if is_json else _Teller())
-    click.echo(json.dumps(total.as_json()) if is_json else _told(total))
+    if cluster not in ("", LOCAL) and jobs != 1:
+        raise click.UsageError("--jobs is for processes of this machine: a cluster has as many workers as it has")
+    total = tally(numbers, jobs=jobs, cluster=cluster, shrinks=shrinks, told=None if is_json else _Teller())
+    if is_json or total.worlds or not total.trouble:
+        click.echo(json.dumps(total.as_json()) if is_json else _told(total))
+    if total.trouble:
+        click.echo(total.trouble, err=True)
+        sys.exit(2)
     sys.exit(1 if total.failures else 0)
 
 

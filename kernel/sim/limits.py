@@ -24,3 +24,11 @@ SEEDS_MAX: Final = 10_000_000
 SHRINK_RUNS_MAX: Final = 400
 # A client uses a connection again that was silent for less than this: the server closes it after its own IDLE_S_MAX.
 CLIENT_IDLE_S_MAX: Final = 60.0
+
+# --- many worlds -------------------------------------------------------------------------------------------------
+# Seeds that a process, or a worker of a cluster, takes at once.
+SEEDS_PER_SHARD: Final = 8
+# Shards handed to a cluster and not yet back: more than any cluster of ours has threads.
+SHARDS_WAITING_MAX: Final = 1024
+# How long a cluster's scheduler may take to answer, in seconds.
+CLUSTER_ANSWER_S_MAX: Final = 10.0

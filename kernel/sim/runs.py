@@ -8,14 +8,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from time import perf_counter, process_time
-from typing import Any, Final
+from typing import Any
 
-from kernel.sim.limits import SEEDS_MAX
+from kernel.sim.limits import SEEDS_MAX, SEEDS_PER_SHARD
 from kernel.sim.script import Script, write_script
 from kernel.sim.shrink import shrink
 from kernel.sim.world import run_world
-
-_CHUNK: Final = 8
 
 
 class SeedsInvalid(ValueError):
@@ -44,6 +42,7 @@ class Tally:
     cpu_s: float = 0.0
     wall_s: float = 0.0
     was_interrupted: bool = False
+    trouble: str = ""  # why it ended before all worlds were run
     failures: list[Finding] = field(default_factory=list)
 
     @property
@@ -99,20 +98,31 @@ def run_seeds(seeds: Iterable[int], *, jobs: int) -> Iterator[Ran]:
     if jobs == 1:
         yield from map(run_seed, seeds)
         return
-    with _same_hashes(), multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        yield from pool.imap_unordered(run_seed, seeds, chunksize=_CHUNK)
+    with same_hashes(), multiprocessing.get_context("spawn").Pool(jobs) as pool:
+        yield from pool.imap_unordered(run_seed, seeds, chunksize=SEEDS_PER_SHARD)
 
 
 def tally(
-    seeds: Iterable[int], *, jobs: int, shrinks: bool = True, told: Callable[[Tally], None] | None = None
+    seeds: Iterable[int],
+    *,
+    jobs: int,
+    cluster: str = "",
+    shrinks: bool = True,
+    told: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Run worlds and count; ``told`` is called after each. An interrupt ends it early, and what was run is counted."""
+    """Run worlds and count; ``told`` is called after each. ``cluster``: where they run (``kernel.sim.cluster``), else
+    here. An interrupt, or the loss of the cluster, ends it early, and what was run is counted."""
+    from kernel.sim.cluster import ClusterFailed, run_on_cluster
+
     total = Tally()
     started = perf_counter()
+    worlds = run_on_cluster(seeds, cluster, jobs=jobs) if cluster else run_seeds(seeds, jobs=jobs)
     try:
-        _count(run_seeds(seeds, jobs=jobs), total, shrinks=shrinks, told=told)
+        _count(worlds, total, shrinks=shrinks, told=told)
     except KeyboardInterrupt:
         total.was_interrupted = True
+    except ClusterFailed as error:
+        total.trouble = str(error)
     total.wall_s = perf_counter() - started
     return total
 
@@ -167,8 +177,8 @@ def parse_numbers(text: str | None) -> Collection[int] | None:
 
 
 @contextmanager
-def _same_hashes() -> Iterator[None]:
-    """New processes hash texts alike, so that a world is the same in each of them whatever it puts into a set."""
+def same_hashes() -> Iterator[None]:
+    """Inside: new processes hash texts alike, so that a world is the same in each of them whatever it puts into a set."""
     saved = os.environ.get("PYTHONHASHSEED")
     os.environ["PYTHONHASHSEED"] = "0"
     try:
