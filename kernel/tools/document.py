@@ -22,10 +22,12 @@ from kernel.tools.context import (
     on_notebook,
     protyle,
 )
-from kernel.tools.failures import refusal
+from kernel.tools.failures import not_found, refusal
 from kernel.tools.permissions import Level
 
 ICON_HINT: Final = "Give a new document an icon with set_attr: a code point in hexadecimal (1f4d4) or an emoji's file."
+# The first in a block's DOM is its own.
+_OWN_KIND: Final = re.compile(r'data-type="(\w+)"')
 _STORED: Final = re.compile(r"(\d{14}-[0-9a-z]{7})\.sy")
 
 
@@ -257,6 +259,16 @@ async def _guard_place(context: ToolContext, place: str) -> None:
         await context.require_block(place, Level.WRITE)
 
 
+async def _guard_heading(context: ToolContext, arguments: Arguments) -> None:
+    """The block is a heading: the host takes any other too, and what follows it goes along or is lost."""
+    heading = str(arguments["headingID"])
+    await context.require_block(heading, Level.WRITE)
+    data = await context.call("/api/block/getBlockDOM", id=heading)
+    kind = _OWN_KIND.search(str((data or {}).get("dom") or ""))
+    if kind is None or kind[1] != "NodeHeading":
+        raise not_found(f"There is no heading {heading}.", "block_not_found", hint="get_outline lists the headings.")
+
+
 async def _guard_reorder(context: ToolContext, arguments: Arguments) -> None:
     await _guard_place(context, arguments["parentID"])
     place = await ordering.place_of(context, arguments["parentID"])
@@ -275,7 +287,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "document.create_daily_note": Handling(create_daily_note, into_notebook, confirms=create_confirms),
     "document.duplicate": Handling(duplicate, _WRITE, confirms=create_confirms, creates=True),
     "document.heading_to_doc": Handling(
-        heading_to_doc, both(on_block(Level.WRITE, "headingID"), on_notebook(Level.WRITE, "targetNotebook"))
+        heading_to_doc, both(_guard_heading, on_notebook(Level.WRITE, "targetNotebook"))
     ),
     "document.doc_to_heading": Handling(doc_to_heading, on_block(Level.WRITE, "srcID", "targetID")),
     "document.ensure_link_targets": Handling(link_targets.ensure_link_targets, link_targets.guard),

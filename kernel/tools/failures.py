@@ -47,9 +47,9 @@ def not_found(message: str, code: str = "not_found", **details: Any) -> ToolErro
     return ToolError(code, message, **details)
 
 
-def unknown_block(block_id: str) -> ToolError:
-    """The kernel's own words for an id that it does not know."""
-    return not_found(f"{_UNKNOWN_ID}{block_id}] not found", "block_not_found", type="api_error")
+def unknown_block(block_id: str) -> HostApiError:
+    """What the kernel says of an id that it does not know, whenever it is asked."""
+    return HostApiError(-1, f"{_UNKNOWN_ID}{block_id}] not found", path="/api/block/getBlockInfo")
 
 
 def from_host(error: HostError) -> ToolError:

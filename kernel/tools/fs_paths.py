@@ -109,7 +109,7 @@ async def _anywhere(context: ToolContext, shown: str) -> Place:
 async def _documents(context: ToolContext, notebook: dict[str, Any], hpath: str) -> list[Place]:
     ids = await context.call("/api/filetree/getIDsByHPath", notebook=notebook["id"], path=hpath) or []
     places = []
-    for block_id in ids:
+    for block_id in sorted(ids):
         stored = await context.call("/api/filetree/getPathByID", id=block_id)
         shown = f"/{notebook['name']}{hpath}"
         places.append(Place("document", shown, notebook["id"], str(notebook["name"]), hpath, block_id, stored["path"]))

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from kernel.safety.digest import normal_dom
 from kernel.tools.windows import clean
 
 _TAG: Final = re.compile(r"<(?P<close>/?)(?P<name>\w+)(?P<rest>(?:\"[^\"]*\"|[^\">])*?)(?P<void>/?)>")
 _ATTRIBUTE: Final = re.compile(r'([\w:-]+)="([^"]*)"')
-_VOLATILE: Final = re.compile(r'\s(?:updated|data-node-index|contenteditable|spellcheck)="[^"]*"')
+# What says when, where, and whether it can be edited: history shows a document locked.
+_VOLATILE: Final = re.compile(r'\s(?:updated|data-node-index|contenteditable|spellcheck|draggable)="[^"]*"')
 _VOID: Final = frozenset({"br", "img", "hr", "input", "wbr", "source"})
 _TYPES: Final[dict[str, str]] = {
     "NodeParagraph": "p",
@@ -52,8 +54,8 @@ class DomBlock:
 
     @property
     def essence(self) -> str:
-        """What is compared: the DOM without what changes by itself."""
-        return _VOLATILE.sub("", self.dom)
+        """What is compared: the DOM without what changes by itself, attributes sorted (the host shuffles them)."""
+        return normal_dom(_VOLATILE.sub("", self.dom))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from typing import Any, Final
 import apsw
 
 from kernel.workspace.index.schema import prepare
+from kernel.workspace.index.statements import check_query
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
 from kernel.workspace.patterns import PatternInvalid, compiled
 from kernel.workspace.search import QUERY_SYNTAX, REGEX, SQL, quoted_query, visible_query
@@ -62,6 +63,9 @@ TEXT_SUFFIXES: Final = frozenset(
 _COLUMNS: Final = "id, name, ext, path, size, updated, content"
 _SEARCHED: Final = "{name content}"
 _OWN_ID: Final = re.compile(r"-\d{14}-[0-9a-z]{7}(?=\.[^.]*$|$)")
+_OWN_LIMIT: Final = re.compile(r"\s+limit\s+\d+(?:\s+offset\s+\d+)?\s*$", re.IGNORECASE)
+_OWN_OFFSET: Final = re.compile(r"\soffset\s+\d+\s*$", re.IGNORECASE)
+_ALL_COLUMNS: Final = re.compile(r"^select \* ", re.IGNORECASE)
 _ORDERS: Final = {1: "rank ASC", 2: "updated ASC", 3: "updated DESC"}
 
 
@@ -125,8 +129,13 @@ class AssetContents:
     def search(
         self, query: str, types: frozenset[str] | None, method: int, order_by: int, page: int, page_size: int
     ) -> tuple[list[AssetText], int]:
-        """A page of hits and how many there are. What SQLite refuses finds nothing."""
+        """A page of hits and how many there are. What SQLite refuses finds nothing.
+
+        Raises StatementRefused: the caller's own SQL is not one reading statement.
+        """
         query = query.strip()
+        if method == SQL:
+            return self._by_sql(visible_query(query).strip(), page, page_size)
         condition, values = self._condition(query, method)
         if types is not None and types:
             condition += f" AND ext IN ({', '.join('?' for _ in types)})"
@@ -143,6 +152,22 @@ class AssetContents:
                 self._connection.execute(f"SELECT {shown} FROM {TABLE} WHERE {condition} {order} {paging}", values)
             )
             count = next(iter(self._connection.execute(f"SELECT COUNT(*) FROM {TABLE} WHERE {condition}", values)))[0]
+        except apsw.Error:
+            return [], 0
+        return [AssetText(*row) for row in rows], int(count)
+
+    def _by_sql(self, statement: str, page: int, page_size: int) -> tuple[list[AssetText], int]:
+        """The caller's own statement: its rows, if it asks for whole ones, and a page of them unless it says which."""
+        check_query(self._connection, statement)
+        statement = statement.rstrip(";")
+        shown = statement if _OWN_LIMIT.search(statement) else f"{statement} LIMIT {page_size}"
+        paged = shown if _OWN_OFFSET.search(shown) else f"{shown} OFFSET {(page - 1) * page_size}"
+        try:
+            rows = [row for row in self._connection.execute(paged) if len(row) == len(_COLUMNS.split(","))]
+            if not rows:
+                return [], 0
+            counted = _ALL_COLUMNS.sub("SELECT COUNT(path) ", _OWN_LIMIT.sub("", statement), count=1)
+            count = next(iter(self._connection.execute(counted)))[0] if counted != statement else 0
         except apsw.Error:
             return [], 0
         return [AssetText(*row) for row in rows], int(count)
@@ -168,7 +193,7 @@ class AssetContents:
             except PatternInvalid:
                 return "1 = 0", ()
             return "(name REGEXP ? OR content REGEXP ?)", (pattern, pattern)
-        if not query or method == SQL:
+        if not query:
             return "1 = 0", ()
         match = query if method == QUERY_SYNTAX else quoted_query(query)
         return f"{TABLE} MATCH ?", (f"{_SEARCHED}:({visible_query(match)})",)

@@ -45,8 +45,6 @@ class Replacement:
         new = self.text if replacement is None else replacement
         if self.pattern is not None:
             return self.pattern.expanded(text, new)
-        if not self.keyword:
-            return text
         if folds_case and not self.is_case_sensitive:
             return re.sub(re.escape(self.keyword), lambda _match: new, text, flags=re.IGNORECASE)
         return text.replace(self.keyword, new)

@@ -276,6 +276,9 @@ async def test_a_block_that_the_host_does_not_know_is_not_found(code: int, is_th
     async with open_world(FakeHost(answers)) as world:
         error = ((await world.call("block", action="info", id=BLOCK)).structured or {})["error"]
         assert error["code"] == expected
+        if expected == "block_not_found":
+            # The same error, however busy the host was.
+            assert (error["type"], error["apiCode"], error["hint"]) == ("api_error", -1, "Look the target up again.")
 
 
 async def test_a_failing_store_of_statistics_costs_nothing() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kernel.tools.timeline_diff import blocks_of, changes
 from tests.tools.notes import Notes, open_notes
 
 UNKNOWN = "20200101000000-abcdefg"
@@ -139,3 +140,11 @@ async def test_a_document_is_compared_with_the_hosts_own_history(tmp_path: Path)
         [change] = told["changes"]
         assert (change["old"]["markdown"], change["current"]["markdown"]) == ("one", "one changed")
         assert "rollbackable" not in change
+
+
+def test_a_shuffled_or_locked_block_is_no_change() -> None:
+    live = '<div data-node-id="a" data-type="NodeList" custom-a="1" memo="m"><div draggable="true">item</div></div>'
+    kept = '<div data-node-id="a" data-type="NodeList" memo="m" custom-a="1"><div draggable="false">item</div></div>'
+    other = live.replace("item", "other")
+    assert [row.status for row in changes(blocks_of(kept), blocks_of(live))] == ["unchanged"]
+    assert [row.status for row in changes(blocks_of(kept), blocks_of(other))] == ["modified"]

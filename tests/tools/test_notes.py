@@ -191,7 +191,9 @@ async def test_headings_and_documents_turn_into_each_other_but_never_into_a_brok
     async with open_notes(tmp_path) as notes:
         box, document = await furnished(notes)
         other = await notes.memory.document(box, "/Other", "text")
-        heading = (await notes.memory.children(document))[1]
+        paragraph, heading, *_ = await notes.memory.children(document)
+        asked = {"headingID": paragraph, "targetNotebook": box, "targetPath": "/"}
+        assert (await notes.refused("document", "heading_to_doc", **asked))["code"] == "block_not_found"
         await notes.call("document", "heading_to_doc", headingID=heading, targetNotebook=box, targetPath=f"/{other}.sy")
         error = await notes.refused("document", "doc_to_heading", srcID=document, targetID=other)
         assert error["code"] == "invalid_arguments"

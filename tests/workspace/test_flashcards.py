@@ -120,6 +120,18 @@ async def test_a_second_rating_in_one_round_replaces_the_first() -> None:
     assert (deck.cards[card].memory.reps, deck.cards[card].memory.state) == (1, REVIEW)
 
 
+async def test_a_rating_that_is_none_takes_back_what_the_round_has_done() -> None:
+    kernel = MemoryKernel()
+    await deck_of_two(kernel)
+    card = (await kernel.call("riff/getRiffDueCards", deckID=BUILT_IN))["cards"][0]["cardID"]
+    reviewed = [{"cardID": card}]
+    for rating, reps in ((0, 0), (3, 1), (9, 0), (2, 1)):
+        await kernel.call("riff/reviewRiffCard", deckID=BUILT_IN, cardID=card, rating=rating, reviewedCards=reviewed)
+        deck = load_deck(kernel.workspace, BUILT_IN)
+        assert deck is not None
+        assert deck.cards[card].memory.reps == reps
+
+
 async def test_skipped_cards_wait_for_the_next_round_and_reset_ones_begin_anew() -> None:
     kernel = MemoryKernel()
     document, blocks = await deck_of_two(kernel)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call
 
 _PAGE_SIZE: Final = 32
-_EDITABLE: Final = 'contenteditable="true"'
+_LOCKED: Final = {f'{name}="true"': f'{name}="false"' for name in ("contenteditable", "draggable")}
 
 
 def _query(call: Call) -> HistoryQuery:
@@ -84,9 +84,9 @@ def get_doc_history_content(call: Call) -> Any:
         words = keywords_of(document, keyword)
         if words:
             highlight(root.children, words, root.id, root.id)
-    content = with_marked_code(dom_of_blocks(root.children, first_index=1)).replace(
-        _EDITABLE, 'contenteditable="false"'
-    )
+    content = with_marked_code(dom_of_blocks(root.children, first_index=1))
+    for editable, locked in _LOCKED.items():
+        content = content.replace(editable, locked)
     return {"id": root.id, "rootID": root.id, "content": content, "isLargeDoc": False}
 
 

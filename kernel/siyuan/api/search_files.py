@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.ids import is_node_id
 from kernel.json_text import read_json
 from kernel.siyuan.api.search import settings_of
-from kernel.siyuan.arguments import Panic
+from kernel.siyuan.arguments import ApiError, Panic
 from kernel.workspace.asset_contents import AssetContents, AssetFile, AssetText, shown_name
 from kernel.workspace.durations import file_size
+from kernel.workspace.index.statements import StatementRefused
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT, escaped, marked
 
 if TYPE_CHECKING:
@@ -85,9 +86,12 @@ def full_text_search_asset_content(call: Call) -> Any:
     page_size = _number(call, "pageSize", 32)
     query = "" if arguments.get("query") is None else arguments.raw_str("query")
     page, page_size = max(page, 1), page_size if page_size > 0 else 32
-    texts, count = contents_of(call.kernel).search(
-        query, _types(call), _number(call, "method", 0), _number(call, "orderBy", 0), page, page_size
-    )
+    try:
+        texts, count = contents_of(call.kernel).search(
+            query, _types(call), _number(call, "method", 0), _number(call, "orderBy", 0), page, page_size
+        )
+    except StatementRefused as error:
+        raise ApiError(str(error)) from error
     return {
         "assetContents": [_text_json(text) for text in texts],
         "matchedAssetCount": count,

@@ -27,15 +27,15 @@ MESSAGE_MS: Final = 5000
 
 
 async def get_tag(call: Call) -> Any:
-    """All tags as a tree. Naming a sort order keeps it for later."""
+    """All tags as a tree, in the sort order asked for (0 where none is), which is kept for the user's window."""
     conf = call.kernel.workspace.conf
     call.arguments.optional_str("app")
     call.arguments.optional_bool("ignoreMaxListHint")
-    if call.arguments.get("sort") is not None:
-        conf.section("tag")["sort"] = int(call.arguments.required_number("sort"))
-        conf.save()
+    sort = 0 if call.arguments.get("sort") is None else int(call.arguments.required_number("sort"))
+    conf.section("tag")["sort"] = sort
+    conf.save()
     index = await settled_index(call.kernel)
-    return tags_json(tag_tree(all_tag_labels(index.connection)), int(conf.section("tag").get("sort", 0))) or []
+    return tags_json(tag_tree(all_tag_labels(index.connection)), sort) or []
 
 
 async def rename_tag(call: Call) -> Any:

@@ -126,15 +126,18 @@ def next_dues(workspace: Workspace, card: Card) -> dict[int, Memory]:
 
 
 def review(workspace: Workspace, deck: Deck, card: Card, round_: Round, rating: int) -> None:
-    """Take a rating. A second one in the same round counts from where the card was before the first."""
-    if rating not in RATINGS:
-        return
+    """Take a rating. A second one in the same round counts from where the card was before the first; one that is none
+    takes the first back."""
     before = round_.before.get(card.id)
     if before is not None:
         card.memory = before
         round_.skipped.discard(card.id)
     else:
         before = round_.before[card.id] = card.memory
+    if rating not in RATINGS:
+        # The card is as before its first review, and no more is done.
+        save_deck(workspace, deck)
+        return
     card.memory = next_dues(workspace, card)[rating]
     save_deck(workspace, deck)
     log_review(workspace, card, rating, before)

@@ -184,8 +184,9 @@ def mirror_relation(place: Around, database: Database, key: Json, value: Json, m
         for item_id in [one for one in old if one not in new]:
             back = value_in(column, item_id)
             if back is not None and back["relation"] is not None:
-                rest = [one for one in back["relation"]["blockIDs"] or () if one != value["blockID"]]
-                back["relation"]["blockIDs"] = rest or None
+                if (related := back["relation"]["blockIDs"]) is not None:
+                    # The last one leaves an empty list behind, not nothing.
+                    back["relation"]["blockIDs"] = [one for one in related if one != value["blockID"]]
                 touch(back, place.moment.now_ms)
     if target is not database:
         regroup_all(place, target)

@@ -7,7 +7,7 @@ from tests.siyuan.kernel_in_memory import MemoryKernel
 
 async def test_a_kept_version_is_found_shown_and_put_back(kernel: MemoryKernel) -> None:
     box = await kernel.notebook()
-    document = await kernel.document(box, "/Edited", "version one")
+    document = await kernel.document(box, "/Edited", "version one\n\n* item\n* [ ] task")
     await kernel.call("history/createDocHistory", id=document)
     block = (await kernel.call("block/getChildBlocks", id=document))[0]["id"]
     await kernel.call("block/updateBlock", id=block, dataType="markdown", data="version two")
@@ -17,11 +17,12 @@ async def test_a_kept_version_is_found_shown_and_put_back(kernel: MemoryKernel) 
     assert (item["title"], item["op"], item["notebook"]) == ("Edited", "update", box)
     shown = await kernel.call("history/getDocHistoryContent", historyPath=item["path"], k="one")
     assert '<span data-type="search-mark">one</span>' in shown["content"]
-    assert 'contenteditable="true"' not in shown["content"]
+    assert '="true"' not in shown["content"]
+    assert 'draggable="false"' in shown["content"]
     kernel.clock.advance(2)
     await kernel.call("history/rollbackDocHistory", historyPath=item["path"])
     blocks = await kernel.call("block/getChildBlocks", id=document)
-    assert [one["content"] for one in blocks] == ["version one"]
+    assert blocks[0]["content"] == "version one"
 
 
 async def test_a_removed_document_comes_back_where_it_stood(kernel: MemoryKernel) -> None:

@@ -140,6 +140,15 @@ async def test_replacing_by_nothing_new_or_a_broken_expression_changes_nothing(k
     assert await kernel.texts(root_id) == ["cat"]
 
 
+async def test_an_empty_keyword_is_found_between_all_letters_as_the_kernel_finds_it(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    root_id = await kernel.document(box, "/Doc", "pin **bo** `co`")
+    kinds = {"text": True, "strong": True, "code": False}
+    await kernel.call("search/findReplace", k="", r="x", ids=await kernel.children(root_id), replaceTypes=kinds)
+    block = await kernel.call("block/getBlockKramdown", id=(await kernel.children(root_id))[0])
+    assert block["kramdown"].split("\n{:")[0] == "xpxixnx x**xbxox**x x`co`x\u200bx"
+
+
 @pytest.mark.parametrize("order_by", range(8))
 async def test_every_order_gives_the_same_hits(kernel: MemoryKernel, order_by: int) -> None:
     await _library(kernel)

@@ -42,6 +42,47 @@ async def test_texts_are_searched_by_each_method(library: MemoryKernel, method: 
     assert (answer["matchedAssetCount"], len(answer["assetContents"]), answer["pageCount"]) == (count, count, count)
 
 
+_ALL = "SELECT * FROM asset_contents_fts_case_insensitive"
+
+
+@pytest.mark.parametrize(
+    ("statement", "page", "hits", "count"),
+    [
+        (f"{_ALL} WHERE content LIKE '%quartz%'", 1, 1, 1),
+        (f"{_ALL} WHERE content LIKE '%quartz%'", 2, 0, 0),
+        (f" {_ALL} LIMIT 5 ;", 1, 1, 1),
+        (f"{_ALL} LIMIT 5 OFFSET 1", 1, 0, 0),
+        (f"{_ALL} WHERE name MATCH '('", 1, 0, 0),
+        ("SELECT id FROM asset_contents_fts_case_insensitive", 1, 0, 0),
+        (_ALL.replace("*", "id, name, ext, path, size, updated, content"), 1, 1, 0),
+    ],
+)
+async def test_texts_are_found_by_a_statement_of_the_callers_own(
+    library: MemoryKernel, statement: str, page: int, hits: int, count: int
+) -> None:
+    asked = {"query": statement, "method": 2, "page": page}
+    answer = await library.call("search/fullTextSearchAssetContent", **asked)
+    assert (len(answer["assetContents"]), answer["matchedAssetCount"]) == (hits, count)
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("quartz", "SQL statement is not a read-only query"),
+        ("", "SQL statement is empty"),
+        ("DELETE FROM asset_contents_fts_case_insensitive", "SQL statement is not a read-only query"),
+        ("SELECT 1; SELECT 2", "SQL statement is not single"),
+        ("SELECT nope FROM asset_contents_fts_case_insensitive", "no such column: nope"),
+    ],
+)
+async def test_a_statement_that_does_not_only_read_is_refused(
+    library: MemoryKernel, statement: str, words: str
+) -> None:
+    told = await library.refusal("search/fullTextSearchAssetContent", query=statement, method=2)
+    assert told == words
+    assert (await library.call("search/fullTextSearchAssetContent", query="quartz"))["matchedAssetCount"] == 1
+
+
 async def test_a_text_is_shown_whole_with_its_hits(library: MemoryKernel) -> None:
     answer = await library.call("search/fullTextSearchAssetContent", query="quartz", types={".txt": True})
     (found,) = answer["assetContents"]

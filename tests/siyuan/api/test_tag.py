@@ -26,12 +26,13 @@ async def test_tags_form_a_tree_by_their_slashes(kernel: MemoryKernel) -> None:
     assert _tree(tags) == {"a": {"a/b": {"a/b/c": {}}, "a/bc": {}}, "d": {}}
 
 
-async def test_a_sort_order_is_kept(kernel: MemoryKernel) -> None:
+async def test_a_sort_order_is_kept_until_the_tags_are_asked_for_without_one(kernel: MemoryKernel) -> None:
     await _documents(kernel)
     tags = await kernel.call("tag/getTag", sort=1)
     assert [tag["label"] for tag in tags] == ["d", "a"]
-    assert [tag["label"] for tag in await kernel.call("tag/getTag")] == ["d", "a"]
     assert kernel.restarted().workspace.conf.section("tag")["sort"] == 1
+    assert [tag["label"] for tag in await kernel.call("tag/getTag")] == ["a", "d"]
+    assert kernel.restarted().workspace.conf.section("tag")["sort"] == 0
 
 
 async def test_renaming_takes_the_tags_below_along_and_no_others(kernel: MemoryKernel) -> None:

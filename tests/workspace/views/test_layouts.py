@@ -19,7 +19,7 @@ async def test_a_two_way_relation_is_kept_on_both_sides(av: Databases) -> None:
     links = await av.kernel.call("av/getAttributeViewBacklinks", avID=OTHER, itemID=ITEMS[0])
     assert [(one["title"], one["databasePath"]) for one in links["items"]] == [("one", "/Base")]
     await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:1]}})
-    assert (await cell(av, ITEMS[1], key_id("back"), OTHER))["relation"]["blockIDs"] is None
+    assert (await cell(av, ITEMS[1], key_id("back"), OTHER))["relation"]["blockIDs"] == []
     keys = await av.kernel.call("av/searchAttributeViewRelationKey", avID=AV, keyword="rel")
     assert [one["name"] for one in keys["keys"]] == ["Relation"]
     await av.kernel.call("av/removeAttributeViewKey", avID=AV, keyID=key_id("relation"), removeRelationDest=True)
