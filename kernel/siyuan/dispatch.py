@@ -15,8 +15,9 @@ import msgspec
 
 from kernel.endpoints import ENDPOINTS
 from kernel.siyuan.arguments import ApiError, EmptyAnswer, Panic
+from kernel.siyuan.paths import permission_denied
 from kernel.workspace.documents import Refusal
-from kernel.workspace.files import StorageError
+from kernel.workspace.files import StorageError, UnsafePath
 from kernel.workspace.workspace import CorruptDocument, NotFound
 
 if TYPE_CHECKING:
@@ -149,6 +150,9 @@ async def _answer(handler: ApiHandler, call: Call) -> ApiAnswer:
         return Envelope(-1, f"the document cannot be read: {error}", None)
     except StorageError as error:
         return storage_failure(error)
+    except UnsafePath:
+        refusal = permission_denied()
+        return Envelope(refusal.code, refusal.message, refusal.data)
     except Panic:
         return Envelope(0, "", None)
     except EmptyAnswer:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 from typing import Any
 
+import pytest
+
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
 
@@ -155,3 +157,20 @@ async def test_a_path_that_is_asked_for_twice_is_answered_once(kernel: MemoryKer
     root_id = await kernel.document(box, "/Doc", "text")
     paths = [f"/{root_id}.sy", f"/{root_id}.sy", "/20200101000000-zzzzzzz.sy"]
     assert await kernel.call("filetree/getHPathsByPaths", paths=paths) == ["Notes/Doc"]
+
+
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        ("createDocWithMd", {"path": "/Doc", "markdown": "one", "id": "../x"}),
+        ("createDocWithMd", {"path": "/Doc", "markdown": "one", "id": "a\0b"}),
+        ("createDoc", {"path": "/../x.sy", "title": "t", "md": "x"}),
+        ("createDoc", {"path": "/a/../../x.sy", "title": "t", "md": "x"}),
+    ],
+)
+async def test_no_name_leads_out_of_the_notebook(kernel: MemoryKernel, call: str, arguments: dict[str, Any]) -> None:
+    box = await kernel.notebook()
+    before = kernel.backend.contents
+    answer = await kernel.answer(f"filetree/{call}", notebook=box, **arguments)
+    assert (answer.code, answer.msg) == (403, "permission denied")
+    assert kernel.backend.contents == before
