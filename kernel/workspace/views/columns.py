@@ -297,12 +297,3 @@ def _change_selected(value: Json, old: str, new: str, color: str) -> None:
         if one["content"] == old:
             one.update(content=new, color=color)
             return
-
-
-def describe_option(workspace: Workspace, database_id: str, key_id: str, name: str, desc: str) -> None:
-    """Raises ViewError."""
-    database = load(workspace, database_id)
-    option = option_of(database.required_key(key_id), name)
-    if option is not None:
-        option["desc"] = desc
-    save(workspace, database)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
+from kernel.workspace.operations import Operation, Transaction
+from kernel.workspace.transactions import perform
 from kernel.workspace.views.moments import unix_ms
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
@@ -77,6 +79,16 @@ class Databases:
         transactions = [{"doOperations": [operation], "undoOperations": []}]
         done = await self.kernel.call("transactions", transactions=transactions, reqId=1, app="a", session="s")
         return dict(done[0]["doOperations"][0])
+
+    def refusal(self, action: str, **more: Any) -> str | None:
+        """What an operation of a transaction is refused with; None if it is not."""
+        operation = Operation(**{"action": action, "avID": AV, "blockID": self.block, **more})
+        return perform(self.kernel.workspace, Transaction([operation], []), tells_errors=False)
+
+    async def bind(self, item: str, block: str) -> None:
+        """Add an item that stands for a block."""
+        source = {"itemID": item, "isDetached": False, "id": block}
+        await self.kernel.call("av/addAttributeViewBlocks", avID=AV, blockID=self.block, srcs=[source])
 
     async def stored(self, database: str = AV) -> dict[str, Any]:
         return dict((await self.kernel.call("av/getAttributeView", id=database))["av"])
