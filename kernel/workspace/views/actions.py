@@ -11,7 +11,7 @@ from kernel.workspace.documents import Refusal
 from kernel.workspace.edits import CODE_DATABASE, CODE_MESSAGE, Edit, TransactionError
 from kernel.workspace.limits import TITLE_RUNES_MAX
 from kernel.workspace.views import columns, items, layouts, relations, view_options
-from kernel.workspace.views.binding import NAMES, bind, find_node, names_of, set_in_edit, tell_bound, unbind
+from kernel.workspace.views.binding import NAMES, bind, find_node, names_of, set_in_edit, tell_names, unbind
 from kernel.workspace.views.cells import set_cell
 from kernel.workspace.views.database import values_in
 from kernel.workspace.views.group_order import sort_groups
@@ -217,7 +217,9 @@ def _set_sorts(edit: Edit, operation: Operation) -> None:
 
 
 def _set_group(edit: Edit, operation: Operation) -> None:
-    layouts.set_group(edit.workspace, operation["avID"], operation["blockID"], operation["data"] or {})
+    if operation["data"] is None:
+        raise Broken("data is nothing")
+    layouts.set_group(edit.workspace, operation["avID"], operation["blockID"], operation["data"])
 
 
 def _sort_group(edit: Edit, operation: Operation) -> None:
@@ -254,7 +256,7 @@ def _set_name(edit: Edit, operation: Operation) -> None:
         if found is not None:
             old = attributes_of(workspace, found[1].id)
             names = names_of(workspace, old.get("custom-avs", ""))
-            tell_bound(workspace, *found, {key: one for key, one in old.items() if key != NAMES}, names)
+            tell_names(workspace, *found, {key: one for key, one in old.items() if key != NAMES}, names)
 
 
 def _set_templates(edit: Edit, operation: Operation) -> None:

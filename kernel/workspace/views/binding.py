@@ -82,8 +82,14 @@ def set_in_edit(edit: Edit) -> Setter:
 def tell_bound(workspace: Workspace, document: Document, node: Node, old: dict[str, str], names: str) -> None:
     """Push what has become of a block's attributes, with the names of the databases that it is bound to."""
     if names:
-        node.properties[NAMES] = names
         workspace.bound_names[node.id] = names
+    tell_names(workspace, document, node, old, names)
+
+
+def tell_names(workspace: Workspace, document: Document, node: Node, old: dict[str, str], names: str) -> None:
+    """The same without remembering the names: who asks for the attributes is told those from before."""
+    if names:
+        node.properties[NAMES] = names
     tell_attributes(workspace, document, node, old)
     node.properties.pop(NAMES, None)
 
