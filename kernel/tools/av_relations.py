@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from kernel.canonical import digest
 from kernel.tools.av_base import carrier, change, database, key_of, on_database, pending, refresh_of, shows, value_of
+from kernel.tools.av_guards import known_template, related_rows, relation_to, rollup_over, templates_of
 from kernel.tools.context import Arguments, Handling, ToolContext, Written
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
@@ -82,18 +83,11 @@ async def set_new_item_templates(context: ToolContext, arguments: Arguments) -> 
     }
 
     def as_asked(found: dict[str, Any]) -> bool:
-        stored = [template.get("id") for template in _templates(found)]
+        stored = [template.get("id") for template in templates_of(found)]
         return stored == [template["id"] for template in templates]
 
     facts = {"templateCount": len(templates), "defaultTemplateID": default}
     return await _changed(context, "set_new_item_templates", arguments, operation, as_asked, facts)
-
-
-def _templates(found: dict[str, Any]) -> list[dict[str, Any]]:
-    stored = found.get("newItemTemplates")
-    if isinstance(stored, dict):
-        stored = stored.get("templates")
-    return list(stored or [])
 
 
 async def create_from_template(context: ToolContext, arguments: Arguments) -> Written:
@@ -143,19 +137,6 @@ def _short(context: ToolContext, full: str) -> str:
     return str(shorten(full)) if shorten is not None else full
 
 
-async def _guard_relation(context: ToolContext, arguments: Arguments) -> None:
-    """The column is a relation (or rollup) of this database, and what it points at may be written too."""
-    await _WRITE(context, arguments)
-    found = await database(context, arguments["avID"])
-    key = key_of(found, arguments["keyID"])
-    if key is None or key.get("type") not in ("relation", "rollup"):
-        raise refusal(f"{arguments['keyID']} is no relation column here.", "not_found", reason="key_not_found")
-    target = arguments.get("destinationAvID")
-    if target:
-        there = await carrier(context, target, arguments.get("destinationBlockID"))
-        await context.require(there.notebook, Level.WRITE)
-
-
 async def _guard_templates(context: ToolContext, arguments: Arguments) -> None:
     """The default is one of them: a preflight must not promise what the commit will refuse."""
     default = arguments["defaultTemplateID"]
@@ -168,8 +149,8 @@ _WRITE: Final = on_database(Level.WRITE)
 
 HANDLERS: Final[dict[str, Handling]] = {
     "av.set_new_item_templates": Handling(set_new_item_templates, _guard_templates),
-    "av.create_from_template": Handling(create_from_template, _WRITE),
-    "av.configure_two_way_relation": Handling(configure_two_way_relation, _guard_relation),
-    "av.configure_rollup": Handling(configure_rollup, _guard_relation),
-    "av.set_relation": Handling(set_relation, _guard_relation),
+    "av.create_from_template": Handling(create_from_template, known_template),
+    "av.configure_two_way_relation": Handling(configure_two_way_relation, relation_to),
+    "av.configure_rollup": Handling(configure_rollup, rollup_over),
+    "av.set_relation": Handling(set_relation, related_rows),
 }

@@ -21,6 +21,7 @@ from kernel.tools.av_base import (
     transact,
     value_of,
 )
+from kernel.tools.av_guards import column_with_options, removable_column
 from kernel.tools.av_values import essence, host_value, key_type_of
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, both, on_block
 from kernel.tools.failures import refusal
@@ -360,9 +361,9 @@ HANDLERS: Final[dict[str, Handling]] = {
     "av.add_rows": Handling(add_rows, both(_WRITE, _guard_sources), confirms=rows_confirm),
     "av.remove_rows": Handling(remove_rows, _guard_rows),
     "av.add_column": Handling(add_column, _WRITE),
-    "av.remove_column": Handling(remove_column, _WRITE),
+    "av.remove_column": Handling(remove_column, removable_column),
     "av.set_cells": Handling(set_cells, _guard_cells),
-    "av.set_column_options": Handling(set_column_options, _WRITE),
+    "av.set_column_options": Handling(set_column_options, column_with_options),
     "av.duplicate_rows": Handling(duplicate_rows, _guard_rows, confirms=rows_confirm),
     "av.rename": Handling(rename, _WRITE),
     "av.duplicate": Handling(

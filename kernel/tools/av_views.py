@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from kernel.tools.av_base import carrier, change, database, on_database, pending, refresh_of, shows, view_of
+from kernel.tools.av_guards import filtered_columns, require_columns
 from kernel.tools.context import Arguments, Handling, ToolContext, Written
 from kernel.tools.failures import refusal
 from kernel.tools.permissions import Level
@@ -179,7 +180,26 @@ async def _guard_order(context: ToolContext, arguments: Arguments) -> None:
 
 async def _guard_filters(context: ToolContext, arguments: Arguments) -> None:
     _check_filters(arguments["filters"])
+    await _guard_columns(context, arguments, filtered_columns(arguments["filters"]))
+
+
+async def _guard_sorts(context: ToolContext, arguments: Arguments) -> None:
+    await _guard_columns(context, arguments, (one["column"] for one in arguments["sorts"]))
+
+
+async def _guard_group(context: ToolContext, arguments: Arguments) -> None:
+    field = arguments["group"]["field"]
+    await _guard_columns(context, arguments, [field] if field else [])
+
+
+async def _guard_column(context: ToolContext, arguments: Arguments) -> None:
+    await _guard_columns(context, arguments, [arguments["keyID"]])
+
+
+async def _guard_columns(context: ToolContext, arguments: Arguments, key_ids: Iterable[str]) -> None:
+    """The view is the one shown, and the database has these columns."""
     await _guard_view(context, arguments)
+    require_columns(await database(context, arguments["avID"]), key_ids)
 
 
 _WRITE: Final = on_database(Level.WRITE)
@@ -187,8 +207,8 @@ _WRITE: Final = on_database(Level.WRITE)
 HANDLERS: Final[dict[str, Handling]] = {
     "av.add_view": Handling(add_view, _guard_new_view),
     "av.set_filters": Handling(set_filters, _guard_filters),
-    "av.set_sorts": Handling(set_sorts, _guard_view),
-    "av.set_group": Handling(set_group, _guard_view),
-    "av.set_column_visibility": Handling(set_column_visibility, _guard_view),
+    "av.set_sorts": Handling(set_sorts, _guard_sorts),
+    "av.set_group": Handling(set_group, _guard_group),
+    "av.set_column_visibility": Handling(set_column_visibility, _guard_column),
     "av.set_column_order": Handling(set_column_order, _guard_order),
 }

@@ -21,6 +21,7 @@ BUILTIN_DECK: Final = "20230218211946-2kw8jgx"
 _DECKS: Final = "custom-riff-decks"
 _BUILTIN_NAME: Final = "Built-in Deck"
 _CARDS_PAGE: Final = 512
+_RATINGS: Final = (1, 2, 3, 4)
 _CARD_PAGES_MAX: Final = 128
 _DUE: Final[dict[str, str]] = {
     "all": "/api/riff/getRiffDueCards",
@@ -117,6 +118,9 @@ def _named_deck(deck: str) -> str:
 async def _guard_review(context: ToolContext, arguments: Arguments) -> None:
     """The host records a review of any id: a card that is not there must not seem reviewed."""
     deck, card = _named_deck(arguments["deckID"]), arguments["cardID"]
+    if context.configuration.is_strict and not arguments.get("skip") and arguments["rating"] not in _RATINGS:
+        # The host takes any other for an undo of this round's review.
+        raise refusal("rating is 1 (again), 2 (hard), 3 (good) or 4 (easy).", "invalid_arguments")
     for page in range(1, _CARD_PAGES_MAX + 1):
         data = await context.call("/api/riff/getRiffCards", id=deck, page=page, pageSize=_CARDS_PAGE) or {}
         context.progress.found("Looked through the cards")

@@ -269,8 +269,86 @@ async def test_two_databases_point_at_each_other_and_roll_up(dbs: Databases) -> 
     assert keys[relation]["relation"]["avID"] == other
     assert keys[rollup]["rollup"]["keyID"] == primary
     plain = await dbs.column("Plain", "text")
-    refused = await dbs.refused("set_relation", **dbs.shown, itemID=row, keyID=plain, relatedItemIDs=[])
-    assert refused["reason"] == "key_not_found"
+    before = await dbs.stored()
+    way = {"destinationAvID": other, "backRelationKeyID": back, "sourceName": "a", "destinationName": "b"}
+    of_relation = {"itemID": row, "keyID": relation, "relatedItemIDs": [there]}
+    of_rollup = {"keyID": rollup, "relationKeyID": relation, "destinationKeyID": primary, "calc": {}}
+    refusals: list[tuple[str, dict[str, Any], str]] = [
+        ("set_relation", {**of_relation, "keyID": plain}, "key_type_mismatch"),
+        ("set_relation", {**of_relation, "keyID": NOBODY}, "key_not_found"),
+        ("set_relation", {**of_relation, "itemID": NOBODY}, "row_not_found"),
+        ("set_relation", {**of_relation, "relatedItemIDs": [row]}, "row_not_found"),
+        ("configure_rollup", {**of_rollup, "keyID": relation}, "key_type_mismatch"),
+        ("configure_rollup", {**of_rollup, "relationKeyID": rollup}, "key_type_mismatch"),
+        ("configure_rollup", {**of_rollup, "destinationKeyID": plain}, "key_not_found"),
+        ("configure_two_way_relation", {**way, "keyID": rollup}, "key_type_mismatch"),
+        ("create_from_template", {"templateID": NOBODY}, "template_not_found"),
+    ]
+    for action, arguments, reason in refusals:
+        assert (await dbs.refused(action, **dbs.shown, **arguments))["reason"] == reason, (action, arguments)
+    fresh = await dbs.column("Unset", "relation")
+    for action, arguments in (
+        ("set_relation", {**of_relation, "keyID": fresh}),
+        ("configure_rollup", {**of_rollup, "relationKeyID": fresh}),
+    ):
+        assert (await dbs.refused(action, **dbs.shown, **arguments))["reason"] == "relation_not_configured"
+    await dbs.do("set_relation", **dbs.shown, itemID=row, keyID=fresh, relatedItemIDs=[])
+    assert [one["key"] for one in (await dbs.stored())["keyValues"]][: len(before["keyValues"])] == [
+        one["key"] for one in before["keyValues"]
+    ]
+
+
+async def test_who_may_not_write_to_the_other_side_sets_no_relation_in_two_directions(dbs: Databases) -> None:
+    (row,) = await dbs.rows("mine")
+    notebook = await dbs.notes.memory.notebook("Far")
+    far = await dbs.notes.memory.document(notebook, "/Far", "Anchor")
+    made = await dbs.notes.call("av", "render", createIfNotExist=True, blockID=far)
+    theirs = (await dbs.notes.call("av", "add_rows", avID=made["avID"], primaryKeyTexts=["x"]))["rows"][0]["rowID"]
+    relation = await dbs.column("Theirs", "relation")
+    way = {"destinationAvID": made["avID"], "sourceName": "a", "destinationName": "b"}
+    way |= {"keyID": relation, "backRelationKeyID": "20260102030405-backkey"}
+    asked = {"itemID": row, "keyID": relation, "relatedItemIDs": [theirs]}
+    await dbs.do("configure_two_way_relation", **dbs.shown, **way)
+    await dbs.notes.permit(**{notebook: "r"})
+    for action, arguments in (("configure_two_way_relation", way), ("set_relation", asked)):
+        refused = await dbs.refused(action, **dbs.shown, **arguments)
+        assert (refused["code"], refused["notebook"]) == ("permission_denied", notebook)
+
+
+async def test_columns_that_are_not_there_are_not_filtered_sorted_grouped_hidden_or_given_options(
+    dbs: Databases,
+) -> None:
+    await dbs.rows("one")
+    text = await dbs.column("T", "text")
+    stored = await dbs.stored()
+    view = {"viewID": stored["viewID"], **dbs.shown}
+    leaf = {"column": NOBODY, "operator": "Is empty"}
+    group = {"field": NOBODY, "method": 0, "order": 0, "hideEmpty": False}
+    options = [{"name": "a"}, {"name": "b"}, {"name": "a"}]
+    refusals: list[tuple[str, dict[str, Any], str]] = [
+        ("set_filters", {**view, "filters": [{"combination": "and", "filters": [leaf]}]}, "key_not_found"),
+        ("set_sorts", {**view, "sorts": [{"column": NOBODY, "order": "ASC"}]}, "key_not_found"),
+        ("set_group", {**view, "group": group}, "key_not_found"),
+        ("set_column_visibility", {**view, "keyID": NOBODY, "hidden": True}, "key_not_found"),
+        ("set_column_options", {"keyID": NOBODY, "options": []}, "key_not_found"),
+        ("set_column_options", {"keyID": text, "options": []}, "key_type_mismatch"),
+    ]
+    for action, arguments, reason in refusals:
+        assert (await dbs.refused(action, **arguments))["reason"] == reason, action
+    assert (await dbs.stored())["views"] == stored["views"]
+    select = await dbs.column("S", "select")
+    assert (await dbs.refused("set_column_options", keyID=select, options=options))["reason"] == "duplicate_options"
+
+
+async def test_a_strict_removal_names_a_column_that_is_there_and_not_the_primary_one(dbs: Databases) -> None:
+    primary = (await dbs.stored())["keyValues"][0]["key"]["id"]
+    if not dbs.notes.is_strict:
+        # Without strict mode the host answers, and it knows no wrong column.
+        assert (await dbs.do("remove_column", keyID=NOBODY))["success"] is True
+        assert (await dbs.refused("remove_column", keyID=primary))["code"] == "pending_verification"
+        return
+    assert (await dbs.refused("remove_column", keyID=NOBODY))["reason"] == "key_not_found"
+    assert (await dbs.refused("remove_column", keyID=primary))["reason"] == "primary_key"
 
 
 async def test_new_rows_follow_a_template(dbs: Databases) -> None:

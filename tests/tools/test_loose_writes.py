@@ -114,6 +114,20 @@ async def test_cards_of_unknown_blocks_are_told_apart_after_the_write_or_before(
             assert (await notes.call("flashcard", "remove_card", **removal))["effectiveDeckID"]
 
 
+async def test_a_strict_review_takes_one_of_the_four_ratings(tmp_path: Path, strict: bool) -> None:
+    async with open_notes(tmp_path, strict=strict) as notes:
+        made = await document(notes)
+        await notes.call("flashcard", "create_card", deckID="", blockIDs=[made])
+        card = (await notes.call("flashcard", "list_cards", scope="all", filter="due"))["cards"][0]
+        asked = {"deckID": card["deckID"], "cardID": card["cardID"], "rating": 9}
+        if strict:
+            assert (await notes.refused("flashcard", "review_card", **asked))["code"] == "invalid_arguments"
+        else:
+            assert (await notes.call("flashcard", "review_card", **asked))["rating"] == 9
+        told = await notes.call("flashcard", "review_card", **{**asked, "rating": 3})
+        assert told["rating"] == 3
+
+
 async def test_a_database_is_renamed(tmp_path: Path, strict: bool) -> None:
     async with open_notes(tmp_path, strict=strict) as notes:
         av, _, _ = await database(notes)
