@@ -109,11 +109,13 @@ class Transaction:
     # Documents that were written, in order; anchors that followed included after the others.
     changed_roots: list[str] = field(default_factory=list)
     mutated_roots: list[str] = field(default_factory=list)
+    # Came without a list of operations, and is written so.
+    is_bare: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {
             "timestamp": self.timestamp,
-            "doOperations": [operation.to_json() for operation in self.do],
+            "doOperations": None if self.is_bare else [operation.to_json() for operation in self.do],
             "undoOperations": None if self.undo is None else [operation.to_json() for operation in self.undo],
         }
 
@@ -128,7 +130,7 @@ class Transaction:
             if operations is not None and not isinstance(operations, list):
                 raise MalformedTransaction(f"{name} is no list")
             lists.append(None if operations is None else [Operation.from_json(one) for one in operations])
-        return cls(lists[0] or [], lists[1], timestamp)
+        return cls(lists[0] or [], lists[1], timestamp, is_bare=lists[0] is None)
 
 
 def transactions_json(transactions: list[Transaction]) -> list[dict[str, Any]]:

@@ -250,3 +250,10 @@ async def test_what_is_to_stand_behind_a_block_that_the_same_edit_deletes_is_los
     transactions = [{"doOperations": operations, "undoOperations": []}]
     await kernel.call("transactions", session="s", app="a", reqId=1, transactions=transactions)
     assert await kernel.texts(document) == ["done"]
+
+
+async def test_a_transaction_without_operations_is_told_as_it_came() -> None:
+    kernel = MemoryKernel()
+    for given, told in (({"undoOperations": []}, (None, [])), ({"doOperations": []}, ([], None))):
+        (one,) = await kernel.call("transactions", transactions=[given], reqId=1, app="a", session="s")
+        assert (one["doOperations"], one["undoOperations"]) == told
