@@ -65,9 +65,17 @@ def cover_of(place: Around, database: Database, shown: Rendered, item: Item, cel
 def _asset(database: Database, key_id: str, item_id: str) -> str:
     value = database.value(key_id, item_id) if key_id else None
     for asset in (value or {}).get("mAsset") or ():
-        if asset["type"] == "image" and asset["content"].lower().partition("?")[0].endswith(tuple(_IMAGE_SUFFIXES)):
+        if asset["type"] == "image" and _may_be_picture(asset["content"]):
             return str(asset["content"])
     return ""
+
+
+def _may_be_picture(target: str) -> bool:
+    """By its suffix, which a query at the end is part of; addresses of the web need none."""
+    name = target.rpartition("/")[2]
+    if "." in name:
+        return name[name.rindex(".") :].lower() in _IMAGE_SUFFIXES
+    return target.startswith(("https://", "http://"))
 
 
 def _picture(node: Node) -> str:

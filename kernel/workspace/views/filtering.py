@@ -28,9 +28,7 @@ def filter_items(
     place: Around, database: Database, shown: Rendered, sources: dict[str, Rendered | None] | None = None
 ) -> None:
     """Keep the items that the view's filter lets through. ``sources``: see ``rollups.sources_of``."""
-    filters = shown.view["filters"]
-    if not filters:
-        return
+    filters = shown.view["filters"] or []
     checker = _Checker(place, database, shown, sources or {})
     root = filters[0] if len(filters) == 1 and is_group(filters[0]) else {"combination": "and", "filters": filters}
     shown.items = [item for item in shown.items if checker.lets_pass(root, item)]
@@ -116,7 +114,7 @@ class _Checker:
             said = [asset["content"]] if asset["type"] == "image" else [asset["name"], asset["content"]]
             return any(self.compare_texts(node["operator"], one, text) for one in said)
 
-        return _quantified(node, (fits(one) for one in assets))
+        return _quantified(node, (fits(one) for one in assets if one["type"] in ("image", "file")))
 
     # --- single values -----------------------------------------------------------------------------------------
     def compare(self, value: Json, wanted: Json | None, node: Json) -> bool:

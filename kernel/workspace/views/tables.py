@@ -177,9 +177,9 @@ def _add_assets(cell: Node, assets: list[Json]) -> None:
             picture.insert(0, Node("NodeBang"))
             picture.properties["style"] = _PICTURE_STYLE
             cell.append(picture)
-        elif asset["content"].strip():
+        elif asset["type"] == "file" and asset["content"].strip():
             cell.append(_link(text, asset["content"]))
-        else:
+        elif asset["type"] == "file":
             cell.append(Node("NodeText", data=text))
         if at < len(assets) - 1:
             cell.append(Node("NodeText", data=" "))

@@ -87,13 +87,14 @@ async def test_options_are_compared_by_name(
         ("Contains", {"mAsset": []}, ALL),
         ("Contains", {"mAsset": [{"type": "file", "name": "", "content": "a.pdf"}]}, ["one"]),
         ("Contains", {}, ALL),
-        ("Is empty", {}, ["three"]),
+        ("Contains", {"mAsset": [{"type": "", "name": "", "content": "odd"}]}, []),
+        ("Is empty", {}, []),
     ],
 )
 async def test_assets_are_compared_by_name_and_place(
     av: Databases, operator: str, wanted: dict[str, Any], passing: list[str]
 ) -> None:
-    column = await filled(av, "mAsset", assets("a.pdf"), assets("b.png", kind="image"))
+    column = await filled(av, "mAsset", assets("a.pdf"), assets("b.png", kind="image"), assets("odd", kind=""))
     assert await filter_by(av, condition(column, operator, "mAsset", wanted)) == passing
 
 
