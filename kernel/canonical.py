@@ -11,6 +11,8 @@ import math
 from typing import Any, Final
 
 DIGEST_PREFIX: Final = "sha256:v1:"
+# Made once: every state and every call is digested.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def canonical_json(value: Any) -> bytes:
@@ -19,8 +21,7 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         TypeError: ``value`` holds something that JSON cannot carry.
     """
-    text = json.dumps(_tagged(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    return _encode(_tagged(value)).encode("utf-8", "surrogatepass")
 
 
 def digest(value: Any) -> str:
@@ -35,7 +36,8 @@ def digest_bytes(content: bytes) -> str:
 
 def _tagged(value: Any) -> Any:
     if isinstance(value, dict):
-        return {str(key): _tagged(item) for key, item in value.items()}
+        # Nearly every leaf is a text, and stays as it is.
+        return {str(key): item if type(item) is str else _tagged(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_tagged(item) for item in value]
     if isinstance(value, float):

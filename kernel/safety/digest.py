@@ -66,13 +66,18 @@ def state_digest(state: Any) -> str:
 
 def weight(value: Any) -> int:
     """About how many bytes of text a JSON-like value holds: decides whether hashing leaves the event loop."""
-    if isinstance(value, str | bytes):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(len(str(name)) + weight(item) for name, item in value.items())
-    if isinstance(value, list | tuple):
-        return sum(weight(item) for item in value)
-    return 8
+    total, parts = 0, [value]
+    for part in parts:  # the list grows while it is walked
+        if isinstance(part, str | bytes):
+            total += len(part)
+        elif isinstance(part, dict):
+            total += sum(map(len, map(str, part)))
+            parts += part.values()
+        elif isinstance(part, list | tuple):
+            parts += part
+        else:
+            total += 8
+    return total
 
 
 def _normal_field(name: str, value: Any) -> Any:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 import trio
+from msgspec.structs import replace
 
 from kernel.clock import Clock
 from kernel.faults.trigger import NO_FAULTS, DiskRefused, FaultInjected, Trigger

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
+
+import msgspec
 
 from kernel.safety.receipt import Receipt
 from kernel.safety.write import WriteState
@@ -13,8 +14,7 @@ from kernel.safety.write import WriteState
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(msgspec.Struct, frozen=True):
     """What a request id was issued for; a commit must bring the same (R86)."""
 
     tool: str
@@ -22,8 +22,7 @@ class Binding:
     arguments_digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """A request id and what became of it. All times are wall milliseconds, for the record and for lapsing."""
 
     request_id: str
@@ -38,7 +37,7 @@ class Row:
     result: str | None = None
     transaction_state: str | None = None
     error_code: str | None = None
-    extra: Mapping[str, Any] = field(default_factory=lambda: _NOTHING)
+    extra: Mapping[str, Any] = msgspec.field(default_factory=lambda: _NOTHING)
 
     def receipt(self) -> Receipt:
         """The receipt of a committed row."""

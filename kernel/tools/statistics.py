@@ -20,7 +20,7 @@ import msgspec
 import trio
 
 from kernel.clock import Clock
-from kernel.host.base import Host, HostError
+from kernel.host.base import Host, HostError, near
 from kernel.host.records import keep_records
 from kernel.json_text import read_json
 from kernel.tools.configuration import PLUGIN_FOLDER
@@ -141,6 +141,7 @@ class Statistics:
 
     def __init__(self, host: Host, clock: Clock, *, transport: str = "kernel") -> None:
         self._host = host
+        self._near = near(host)
         self._clock = clock
         self._transport = transport
         self._waiting: list[_Change] = []
@@ -243,17 +244,24 @@ class Statistics:
 
     async def flush(self) -> None:
         """Write everything that waits now, in one write. Whoever comes meanwhile shares the next one."""
-        with trio.move_on_after(STATISTICS_ABANDONED_AFTER_S, shield=True):
-            # No checkpoint where nobody holds it: every call's answer waits for this.
-            if self._writer.locked():
-                await self._writer.acquire()
-            else:
-                self._writer.acquire_nowait()
-            try:
-                if self._waiting:
-                    await self._write()
-            finally:
-                self._writer.release()
+        if self._near is not None and self._near.is_quiet and not self._writer.locked():
+            # Nothing there waits, but perhaps for a thread, which is shielded and has no bound anyway.
+            await self._flush()
+        else:
+            with trio.move_on_after(STATISTICS_ABANDONED_AFTER_S, shield=True):
+                await self._flush()
+
+    async def _flush(self) -> None:
+        # No checkpoint where nobody holds it: every call's answer waits for this.
+        if self._writer.locked():
+            await self._writer.acquire()
+        else:
+            self._writer.acquire_nowait()
+        try:
+            if self._waiting:
+                await self._write()
+        finally:
+            self._writer.release()
 
     async def _sweep_forever(self) -> None:
         while True:

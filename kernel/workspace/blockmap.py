@@ -17,7 +17,7 @@ import msgspec
 from kernel.workspace.backend import Stamp
 from kernel.workspace.block_ids import NO_IDS, Holders, PackedIds
 from kernel.workspace.contents import Pieces
-from kernel.workspace.limits import DOCUMENTS_ENTERED_MAX, LEFT_OUT_IDS_MAX
+from kernel.workspace.limits import DOCUMENTS_ENTERED_MAX, LATELY_FOUND_MAX, LEFT_OUT_IDS_MAX
 from kernel.workspace.names import dir_name, tree_id, unescaped_attribute, without_suffix
 
 _ID_MEMBER: Final = re.compile(rb'"ID"\s*:\s*"([^"\\]{1,64})"')
@@ -90,6 +90,8 @@ class BlockMap:
     _referrers: Holders = field(default_factory=Holders)
     _by_hpath: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     _by_path: dict[tuple[str, str], str] = field(default_factory=dict)
+    # What was looked for since the map last changed: one call asks for one block again and again.
+    _lately: dict[str, DocumentEntry] = field(default_factory=dict)
     _left_out: dict[str, LeftOut] = field(default_factory=dict)  # in order of leaving, oldest first
     # Notebook and folder → every document somewhere below it; the folder of all is "".
     _below: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -179,6 +181,7 @@ class BlockMap:
             self._rename(entry)
 
     def remove(self, root_id: str) -> None:
+        self._lately.clear()
         entry = self.documents.pop(root_id, None)
         if entry is not None:
             self._count(entry, -1)
@@ -209,11 +212,16 @@ class BlockMap:
 
     # --- inside ------------------------------------------------------------------------------------------------
     def _holder(self, block_id: str) -> DocumentEntry | None:
-        entry = self.documents.get(block_id)
+        entry = self.documents.get(block_id) or self._lately.get(block_id)
         if entry is not None:
             return entry
-        candidates = self._numbers(self._holders.candidates(block_id))
-        return next((entry for entry in candidates if block_id in entry.block_ids), None)
+        for entry in self._numbers(self._holders.candidates(block_id)):
+            if block_id in entry.block_ids:
+                if len(self._lately) == LATELY_FOUND_MAX:
+                    self._lately.clear()
+                self._lately[block_id] = entry
+                return entry
+        return None
 
     def _numbers(self, numbers: list[int]) -> Iterator[DocumentEntry]:
         """The documents with these numbers that are still there."""
@@ -246,6 +254,7 @@ class BlockMap:
 
     def _enter(self, entry: DocumentEntry, new_ids: Collection[str], new_refs: Collection[str]) -> None:
         self.documents[entry.id] = entry
+        self._lately.clear()
         self._count(entry, 1)
         self._holders.add(new_ids, entry.order)
         self._referrers.add(new_refs, entry.order)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 ALL: Final = ("main", "protyle", "filetree")
 MAIN: Final = ("main",)
@@ -11,8 +12,7 @@ PROTYLE: Final = ("protyle",)
 FILETREE: Final = ("filetree",)
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """One frame to come. ``to`` are session types; ``excludes`` is one (app, session), ``excludes_app`` all of an app.
 
     ``data`` may be a function: it is asked when the first window listens, and None from it drops the frame.

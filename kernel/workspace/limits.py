@@ -31,6 +31,8 @@ REMEMBERED_DOMS_MAX: Final = 16
 REMEMBERED_DOM_CHARS_MAX: Final = 8 * 1024
 # Documents that one run may enter before it numbers those that are left anew; one less than a power of two.
 DOCUMENTS_ENTERED_MAX: Final = (1 << 24) - 1
+# Blocks whose documents are remembered until the map changes.
+LATELY_FOUND_MAX: Final = 256
 # Ids that have come lately and are not packed yet.
 UNPACKED_HOLDINGS_MAX: Final = 32_768
 # What was made of whole documents lately, in characters over all of them, and of one.

@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 if TYPE_CHECKING:
     from kernel.workspace.backend import Backend
 
 ROTATED_SUFFIX: Final = ".1"
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """One write. ``bytes_max`` None: ``content`` becomes the whole file. Else it is appended; a file that would grow
     past ``bytes_max`` is first moved aside to ``<path>.1``, over the one before."""
 

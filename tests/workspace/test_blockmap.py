@@ -84,3 +84,24 @@ def test_a_block_left_out_names_its_document_until_that_goes_or_is_entered_anew(
     blocks.leave_out("one", {block_id(2): "NodeParagraph"})
     blocks.deleted([block_id(2)])
     assert blocks.root_of(block_id(2)) is None
+
+
+def test_what_was_looked_for_lately_is_looked_for_anew_once_the_map_has_changed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kernel.workspace.blockmap.LATELY_FOUND_MAX", 2)
+    blocks = BlockMap()
+
+    def put(root: str, *numbers: int) -> None:
+        blocks.put(entry(root, BOXES[0], set(numbers), set(), False))
+
+    put("one", 1)
+    assert [blocks.root_of(block_id(1)) for _ in range(2)] == ["one", "one"]
+    # It moves: for a moment two documents hold it, and the one that was entered last is asked first.
+    put("two", 1)
+    assert blocks.root_of(block_id(1)) == "two"
+    put("one")
+    blocks.remove("two")
+    assert blocks.root_of(block_id(1)) is None
+    put("one", 1, 2, 3, 4)
+    assert {blocks.root_of(block_id(number)) for number in (1, 2, 3, 4, 1)} == {"one"}
