@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.notes_index import read_in_thread
+from kernel.workspace.conf_shapes import GLOBAL_GRAPH, LOCAL_GRAPH
+from kernel.workspace.go_struct import Mismatch, read
 from kernel.workspace.graph import Graph, GraphSettings, default_conf, local_graph, whole_graph
 from kernel.workspace.index.queries import blocks_by_id
 
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
     from kernel.workspace.workspace import Workspace
 
 
+class _NothingToDraw(Exception):
+    """The kinds of blocks, or the measures of the drawing, are given as nothing: the kernel breaks off there."""
+
+
 async def get_graph(call: Call) -> Any:
     """The whole graph; its settings are kept."""
     request_id = call.arguments.get("reqId")
@@ -24,6 +30,8 @@ async def get_graph(call: Call) -> Any:
         query, conf = call.arguments.optional_str("k"), _conf(call, is_local=False)
     except ApiError as error:
         raise ApiError(error.message, error.code, {"reqId": request_id}) from error
+    except _NothingToDraw:
+        return {"reqId": request_id}
     settings, daily_dirs = GraphSettings.of(conf), _daily_dirs(call.kernel.workspace)
 
     def work(reader: apsw.Connection) -> tuple[Graph, str]:
@@ -44,6 +52,8 @@ async def get_local_graph(call: Call) -> Any:
         conf = _conf(call, is_local=True)
     except ApiError as error:
         raise ApiError(error.message, error.code, {"reqId": request_id}) from error
+    except _NothingToDraw:
+        return {"reqId": request_id}
     settings, daily_dirs = GraphSettings.of(conf), _daily_dirs(call.kernel.workspace)
 
     def work(reader: apsw.Connection) -> tuple[Graph, str] | None:
@@ -67,22 +77,15 @@ def reset_local_graph(call: Call) -> Any:
 
 
 def _conf(call: Call, *, is_local: bool) -> dict[str, Any]:
-    """The defaults with what the call says, kept for the next time."""
+    """The defaults with what the call says, kept for the next time. Raises ApiError, _NothingToDraw."""
     given = call.arguments.required_object("conf")
-    conf = default_conf(is_local=is_local)
-    for name, value in conf.items():
-        new = given.get(name)
-        if isinstance(value, dict) and isinstance(new, dict):
-            value.update({key: new[key] for key in value if _is_alike(value[key], new.get(key))})
-        elif _is_alike(value, new):
-            conf[name] = new
+    try:
+        conf = read(LOCAL_GRAPH if is_local else GLOBAL_GRAPH, given, default_conf(is_local=is_local))
+    except Mismatch as error:
+        raise ApiError(str(error)) from error
+    if conf["type"] is None or conf["d3"] is None:
+        raise _NothingToDraw
     return _keep(call, conf, is_local=is_local)
-
-
-def _is_alike(old: Any, new: Any) -> bool:
-    if isinstance(old, bool) or isinstance(new, bool):
-        return isinstance(old, bool) and isinstance(new, bool)
-    return isinstance(old, int | float) and isinstance(new, int | float)
 
 
 def _keep(call: Call, conf: dict[str, Any], *, is_local: bool) -> dict[str, Any]:

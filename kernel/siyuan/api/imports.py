@@ -84,7 +84,7 @@ def _inside(call: Call, path: str) -> str:
     cleaned = clean_path(path) if path else ""
     if not cleaned.startswith(f"{root}/"):
         if not os.path.exists(cleaned):
-            raise ApiError(f"open {path}: no such file or directory")
+            raise ApiError(f"open {path}: no such file or directory" if path.endswith(MARKDOWN) else _NOT_MARKDOWN)
         raise ApiError(_SENSITIVE.format(path))
     inner = cleaned[len(root) + 1 :]
     if not inner.startswith(_READABLE):

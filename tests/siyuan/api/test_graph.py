@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+from typing import Any
+
+import pytest
+
 from kernel.workspace.graph import default_conf
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
@@ -113,3 +118,30 @@ async def test_words_that_sqlite_does_not_take_find_nothing(kernel: MemoryKernel
     for words in ("x" * 50_001, " ".join(["word"] * 300)):
         answer = await kernel.call("graph/getGraph", k=words, conf=default_conf(is_local=False), reqId=1)
         assert answer["nodes"] is None, words[:20]
+
+
+@pytest.mark.parametrize("call", ["getGraph", "getLocalGraph"])
+@pytest.mark.parametrize(
+    ("conf", "message"),
+    [
+        ({"type": {"tag": "x"}}, "json: cannot unmarshal string into Go struct field TypeFilter.type.tag of type bool"),
+        ({"d3": {"linkDistance": 1.5}}, "json: cannot unmarshal number 1.5 into Go struct field D3.d3.linkDistance of type int"),
+        ({"type": {"paragraph": {}}}, "json: cannot unmarshal object into Go struct field TypeFilter.type.paragraph of type bool"),
+        ("x", "Field [conf] should be of type [Object]"),
+    ],
+)  # fmt: skip
+async def test_settings_of_another_kind_are_refused_and_not_kept(
+    kernel: MemoryKernel, call: str, conf: Any, message: str
+) -> None:
+    document, _ = await _linked(kernel)
+    before = copy.deepcopy(kernel.workspace.conf.section("graph"))
+    answer = await kernel.answer(f"graph/{call}", id=document, k="", conf=conf, reqId=7)
+    assert (answer.code, answer.msg, answer.data) == (-1, message, {"reqId": 7})
+    assert kernel.workspace.conf.section("graph") == before
+
+
+@pytest.mark.parametrize("call", ["getGraph", "getLocalGraph"])
+@pytest.mark.parametrize("name", ["type", "d3"])
+async def test_a_panel_without_kinds_or_measures_draws_nothing(kernel: MemoryKernel, call: str, name: str) -> None:
+    document, _ = await _linked(kernel)
+    assert await kernel.call(f"graph/{call}", id=document, k="", conf={name: None}, reqId=7) == {"reqId": 7}
