@@ -27,6 +27,8 @@ MORE = {
     "file.rename_asset": {"oldPath": "assets/none.png"},
     "file.delete_asset": {"path": "/data/assets/none.png"},
     "fs.write": {"path": "/None/Document"},
+    "timeline.delete_node": {"tag": "no such point"},
+    "mascot.buy": {"item_id": "no such thing"},
 }
 # Without strict mode the host's own answer to these is told, whatever it makes of them.
 LEFT_TO_THE_HOST = {"file.rename_asset", "file.delete_asset", "flashcard.create_card", "flashcard.remove_card"}
