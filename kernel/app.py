@@ -229,7 +229,10 @@ def _open_kernel(settings: Settings, clock: SystemClock, ids: IdSource) -> Siyua
         allows_egress=settings.allows_egress,
         working_dir=str(settings.working_dir or ""),
     )
-    workspace = Workspace.open(str(settings.workspace), clock=clock, ids=ids)
+    try:
+        workspace = Workspace.open(str(settings.workspace), clock=clock, ids=ids)
+    except StorageError as error:
+        raise StartRefused(f"{settings.workspace} cannot be opened: {error.reason}") from None
     _warn_of_damage(workspace)
     return SiyuanKernel(workspace, PushHub(), clock, ids, options)
 

@@ -256,6 +256,7 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
 )
 
 
+_READ_AGAIN: Final = "It can have changed nothing: call it again, or go on asking for its result."
 _NEW_ID: Final = "This requestId is used up: preflight again for another."
 
 
@@ -264,9 +265,11 @@ class ToolError(Exception):
 
     ``details`` are further keys of the ``error`` object (camelCase, as on the wire); ``outer`` are keys beside it.
     ``has_used_up_id``: the refusal is kept under the call's requestId, so the same call can only hear it again.
+    ``is_of_read``: the call could change nothing, so it may be made again whatever became of it.
     """
 
     has_used_up_id = False
+    is_of_read = False
 
     def __init__(self, code: str, message: str, *, outer: dict[str, Any] | None = None, **details: Any) -> None:
         super().__init__(message)
@@ -285,13 +288,14 @@ class ToolError(Exception):
         """The ``error`` object: type, code, message, what to do next, whether a retry is safe, and the details."""
         kind = self.kind
         is_spent = kind.safe_to_retry and self.has_used_up_id
+        next_step = _READ_AGAIN if self.is_of_read else kind.next_step
         return {
             "type": kind.type,
             "code": kind.code,
             "message": self.message,
             **self.details,
-            "nextStep": f"{kind.next_step} {_NEW_ID}" if is_spent else kind.next_step,
-            "safeToRetry": kind.safe_to_retry and not is_spent,
+            "nextStep": f"{next_step} {_NEW_ID}" if is_spent else next_step,
+            "safeToRetry": self.is_of_read or (kind.safe_to_retry and not is_spent),
         }
 
     def payload(self) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from kernel.app import DAMAGED_FILES_TOLD_MAX, open_app
+from kernel.app import DAMAGED_FILES_TOLD_MAX, EXIT_FAILED, open_app, run_app
 from kernel.clock import SystemClock
 from kernel.ids import SystemIds
-from kernel.safety.folder import storage_folder
+from kernel.safety.folder import PLUGIN_STORAGE, storage_folder
 from kernel.safety.open import LEDGER_FILE
 from kernel.settings import Settings
 from kernel.workspace.conf import BROKEN_CONF_PATH, CONF_PATH
@@ -64,3 +64,22 @@ async def test_a_ledger_that_cannot_be_used_is_named(workspace: Path, caplog: py
     (told,) = await told_at_start(workspace, caplog)
     assert told.startswith(f"strict writes are refused until the ledger {ledger} can be used: ")
     assert ledger.read_bytes().startswith(b"no database at all")
+
+
+@pytest.mark.parametrize("name", ["temp", "conf", f"{PLUGIN_STORAGE}/coordinator.lock"])
+def test_a_workspace_that_cannot_be_opened_is_one_line_and_no_traceback(
+    workspace: Path, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = workspace / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if name.endswith(".lock"):
+        path.mkdir()
+    else:
+        if path.is_dir():
+            path.rmdir()
+        path.write_text("")
+    assert run_app(Settings(workspace=workspace, port=0)) == EXIT_FAILED
+    told = capfd.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("sisyphus-kernel: ")
+    assert str(path) in told[0] or "cannot be opened" in told[0]

@@ -21,13 +21,15 @@ from kernel.safety import ledger_reading
 from kernel.safety.folder import LEDGER_FILE
 from kernel.safety.folder import PLUGIN_STORAGE as STORAGE
 from kernel.safety.ledger_store import LedgerUnavailable
-from kernel.safety.lock import COORDINATOR_LOCK, is_held, read_owner
+from kernel.safety.lock import COORDINATOR_LOCK, is_held, is_obstructed, read_owner
 from kernel.settings import DEFAULT_HOST, DEFAULT_PORT
 from kernel.tools.configuration import ConfigurationUnreadable, read_configuration
 from kernel.tools.permissions import Level, PermissionsUnreadable, read_permissions, spelled
 
 WORKSPACE_LOCK: Final = ".lock"
 INDEX_FILE: Final = "temp/sisyphus-index.db"
+# What a start needs to be folders, where anything stands there.
+_FOLDERS: Final = ("conf", "data", "temp", STORAGE)
 _FREE_BYTES_MIN: Final = 256 * 1024 * 1024
 _KNOCK_S_MAX: Final = 2.0
 
@@ -69,6 +71,10 @@ def _place(workspace: Path) -> Finding:
         return Finding("workspace", Verdict.FAIL, f"{workspace} is no folder", advice)
     if not os.access(workspace, os.R_OK | os.W_OK | os.X_OK):
         return Finding("workspace", Verdict.FAIL, f"{workspace} cannot be written", "change its owner or its mode")
+    for name in _FOLDERS:
+        if (workspace / name).exists() and not (workspace / name).is_dir():
+            advice = "move it away: the start makes a folder there"
+            return Finding("workspace", Verdict.FAIL, f"{workspace / name} is no folder", advice)
     if not (workspace / "data").is_dir():
         return Finding("workspace", Verdict.WARN, f"{workspace} holds no notes yet", "the first start makes them")
     return Finding("workspace", Verdict.OK, str(workspace))
@@ -92,6 +98,11 @@ def _disk(workspace: Path) -> Iterator[Finding]:
 
 def _lock(workspace: Path) -> Iterator[Finding]:
     lock = workspace / STORAGE / COORDINATOR_LOCK
+    for path in (workspace / WORKSPACE_LOCK, lock):
+        if is_obstructed(path):
+            words = f"{path} is no plain file, and a lock is one"
+            yield Finding("coordinator", Verdict.FAIL, words, "move it away: the next start makes another")
+            return
     if not is_held(lock) and is_held(workspace / WORKSPACE_LOCK):
         words = "another SiYuan kernel holds the workspace, and no coordinator of ours runs on it"
         yield Finding("coordinator", Verdict.WARN, words, "speak to that kernel with --url, or stop it")

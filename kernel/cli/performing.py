@@ -22,6 +22,7 @@ import trio
 from kernel.cli.place import Place
 from kernel.cli.showing import Display
 from kernel.delegate.delegate import Delegate, ToolCall, error_result
+from kernel.delegate.delegation import outcome_unknown
 from kernel.delegate.front import Front
 from kernel.delegate.messages import Refused
 from kernel.errors import ToolError
@@ -212,9 +213,8 @@ class Performance:
         scope.cancel()
 
     def _given_up(self, call: ToolCall) -> ToolError:
-        outer = {"success": False, "writeAttempted": call.can_write, "transactionState": "unknown"}
         words = "The call was sent and is not waited for any more."
-        return ToolError("outcome_unknown", words, outer=outer, taskId=call.task_id)
+        return outcome_unknown(words, call.task_id, call.write_id, can_write=call.can_write)
 
 
 def structured(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,13 @@ class ToolCall:
     def __post_init__(self) -> None:
         self.is_coordinated = self.is_coordinated or self.can_write
 
+    @property
+    def write_id(self) -> str | None:
+        """The requestId that its arguments bring."""
+        arguments = self.params.get("arguments")
+        given = arguments.get("requestId") if isinstance(arguments, dict) else None
+        return given if isinstance(given, str) else None
+
 
 class Delegate:
     """One process's way to the coordinator of one place."""
@@ -94,7 +101,7 @@ class Delegate:
         Raises:
             Refused: a JSON-RPC error of the coordinator (malformed parameters): the caller's own fault.
         """
-        delegation = Delegation(call.task_id or self.task_id(), can_write=call.can_write)
+        delegation = Delegation(call.task_id or self.task_id(), can_write=call.can_write, request_id=call.write_id)
         try:
             coordinator = await self.find(is_coordinated=call.is_coordinated)
             if call.cancel.is_set():

@@ -83,11 +83,13 @@ TRANSITIONS: Final[Mapping[CallState, Mapping[CallEvent, CallState]]] = MappingP
 
 
 class Delegation:
-    """One call under its task id. ``can_write``: whether it may have changed something when it is in doubt."""
+    """One call under its task id. ``can_write``: whether it may have changed something when it is in doubt.
+    ``request_id``: that of its strict write, by which it can be replayed (R146); None where it brings none."""
 
-    def __init__(self, task_id: str, *, can_write: bool) -> None:
+    def __init__(self, task_id: str, *, can_write: bool, request_id: str | None = None) -> None:
         self.task_id = task_id
         self.can_write = can_write
+        self.request_id = request_id
         self.state = CallState.NEW
         self.queries = 0
         self.reason = "its answer was lost"
@@ -132,15 +134,20 @@ class Delegation:
         return None
 
     def in_doubt(self) -> ToolError:
-        """``outcome_unknown`` with the id to ask with (R251)."""
-        outer: dict[str, Any] = {"success": False, "writeAttempted": self.can_write, "transactionState": "unknown"}
-        return ToolError(
-            "outcome_unknown",
-            f"The call was sent, and {self.reason}.",
-            outer=outer,
-            taskId=self.task_id,
-            recovery={"operation": "result", "endpoint": f"{ROUTE}/tasks"},
+        """``outcome_unknown`` with the ids to ask with (R146, R251)."""
+        return outcome_unknown(
+            f"The call was sent, and {self.reason}.", self.task_id, self.request_id, can_write=self.can_write
         )
+
+
+def outcome_unknown(words: str, task_id: str, request_id: str | None, *, can_write: bool) -> ToolError:
+    """A call that was sent and has no answer. One that can have changed nothing may be made again."""
+    outer: dict[str, Any] = {"success": False, "writeAttempted": can_write, "transactionState": "unknown"}
+    known = {} if request_id is None else {"requestId": request_id}
+    recovery = {"operation": "result", "endpoint": f"{ROUTE}/tasks"}
+    error = ToolError("outcome_unknown", words, outer=outer, taskId=task_id, recovery=recovery, **known)
+    error.is_of_read = not can_write
+    return error
 
 
 def withdrawn() -> ToolError:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kernel.host.base import HostApiError, HostHttpError
-from kernel.host.limits import QUOTED_ANSWER_CHARS_MAX
+from kernel.host.base import HostApiError, HostError, HostHttpError
+from kernel.host.limits import HOST_MESSAGE_CHARS_MAX, QUOTED_ANSWER_CHARS_MAX
 from kernel.json_text import read_json
 
 _MISSING_FILE_STATUS: Final = 202
 _MISSING_FILE_CODE: Final = 404
+_UNAUTHORIZED: Final = frozenset({401, 403})
 _TRANSIENT_STATUS: Final = frozenset({429, 500, 502, 503, 504})
 
 
 def is_transient(status: int) -> bool:
     """Whether a read may be tried again after this HTTP status (R79)."""
     return status in _TRANSIENT_STATUS
+
+
+def failure_code(error: HostError) -> str:
+    """The code of ``kernel.errors`` for a host that did not answer as a note kernel does, or not at all."""
+    if isinstance(error, HostHttpError) and error.status in _UNAUTHORIZED:
+        return "host_unauthorized"
+    if isinstance(error, HostHttpError) and error.status < 500 and not is_transient(error.status):
+        return "host_malformed"
+    return "host_unavailable"
 
 
 def read_envelope(path: str, status: int, body: bytes, *, is_write: bool) -> Any:
@@ -40,7 +50,7 @@ def read_envelope(path: str, status: int, body: bytes, *, is_write: bool) -> Any
         raise HostHttpError(
             status, f"Invalid SiYuan API response from {path}: {quoted(body)}", path=path, is_ambiguous=is_write
         )
-    return unwrap(path, answer["code"], str(answer.get("msg") or ""), answer.get("data"))
+    return unwrap(path, answer["code"], _message(answer), answer.get("data"))
 
 
 def unwrap(path: str, code: int, message: str, data: Any) -> Any:
@@ -72,8 +82,12 @@ def read_file_answer(path: str, status: int, body: bytes) -> bytes | None:
     code = answer.get("code") if isinstance(answer, dict) else None
     if code == _MISSING_FILE_CODE:
         return None
-    message = str(answer.get("msg") or "") if isinstance(answer, dict) else ""
+    message = _message(answer) if isinstance(answer, dict) else ""
     raise HostApiError(code if isinstance(code, int) else status, message, path=path)
+
+
+def _message(answer: dict[str, Any]) -> str:
+    return str(answer.get("msg") or "")[:HOST_MESSAGE_CHARS_MAX]
 
 
 def quoted(body: bytes) -> str:

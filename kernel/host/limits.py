@@ -10,6 +10,10 @@ READ_RETRY_WAITS_S: Final = (0.3, 0.6, 0.9)
 # snapshots are slow; callers with less patience use a deadline.
 REMOTE_REQUEST_S_MAX: Final = 120.0
 REMOTE_CONNECT_S_MAX: Final = 5.0
+# One answer of a remote kernel, unpacked. A longer one is read no further.
+REMOTE_ANSWER_BYTES_MAX: Final = 256 * 1024 * 1024
+# How much of a kernel's own message is passed on.
+HOST_MESSAGE_CHARS_MAX: Final = 4_096
 # What a multipart form may hold beside its file: names, paths, boundaries (R166).
 FORM_BYTES_EXTRA: Final = 64 * 1024
 # How much of a foreign answer is quoted in an error message.

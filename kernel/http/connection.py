@@ -118,6 +118,10 @@ class Connection:
         self.is_expired = True
         self.scope.cancel()
 
+    def give_way(self) -> None:
+        """Others need the memory that this reader's answer takes (``OwedAnswers``)."""
+        self.scope.cancel()
+
     async def _is_accepted(self) -> bool:
         if not self._trigger.watches_http:
             return True
@@ -314,11 +318,13 @@ class Connection:
         try:
             if isinstance(answer, StreamResponse):
                 return await self._write_stream(head, answer, wall_s, keeps)
-            data = reply.whole(answer, wall_s=wall_s, is_head=head.method == "HEAD", closes=not keeps)
+            data, body = reply.parts(answer, wall_s=wall_s, is_head=head.method == "HEAD", closes=not keeps)
         except reply.HeaderInvalid:
             _log.exception("%s %s answered what cannot be sent", head.method, head.path)
-            data, keeps = reply.whole(_FAILED, wall_s=wall_s, is_head=False, closes=True), False
+            data, body, keeps = reply.whole(_FAILED, wall_s=wall_s, is_head=False, closes=True), b"", False
         await self.send(data)
+        if body:
+            await self.send(body)
         if not keeps:
             await self._linger()
         return keeps
@@ -331,9 +337,17 @@ class Connection:
         self._is_ruined = True
         sent = self._transport.send_now(data)
         if sent < len(data):
-            await self._transport.send(memoryview(data)[sent:], self._progressed)
-            self.deadline = inf
+            await self._send_slowly(memoryview(data)[sent:])
         self._is_ruined = False
+
+    async def _send_slowly(self, rest: memoryview) -> None:
+        owed = self._services.owed
+        owed.take(self, len(rest))
+        try:
+            await self._transport.send(rest, self._progressed)
+            self.deadline = inf
+        finally:
+            owed.give_back(self)
 
     def _progressed(self) -> None:
         self.deadline = self._services.now() + self._services.limits.send_stall_s_max

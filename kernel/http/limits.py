@@ -33,6 +33,11 @@ SKIPPED_BODY_BYTES_MAX: Final = 256 * 1024
 # --- connections -----------------------------------------------------------------------------------------------
 # A client that takes no byte of its answer for this long is aborted.
 SEND_STALL_S_MAX: Final = 30.0
+# All that slow readers have still to take of their answers, over all connections. Past it the one that has been at it
+# the longest is aborted.
+ANSWERS_OWED_BYTES_MAX: Final = 256 * 1024 * 1024
+# A longer body is sent behind its head, not joined with it: no second copy of it waits for the reader.
+JOINED_BODY_BYTES_MAX: Final = 64 * 1024
 RECEIVE_BYTES_MAX: Final = 64 * 1024
 # Pipelined requests answered in a row before other tasks get a turn.
 PIPELINED_PER_TURN_MAX: Final = 16

@@ -13,6 +13,7 @@ from functools import lru_cache
 from http import HTTPStatus
 from typing import Final
 
+from kernel.http.limits import JOINED_BODY_BYTES_MAX
 from kernel.wire import Response
 
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -81,6 +82,15 @@ def whole(response: Response, *, wall_s: int, is_head: bool, closes: bool) -> by
     if status in _BODILESS:
         return begun + end
     return b"%bContent-Length: %d\r\n%b%b" % (begun, len(body), end, b"" if is_head else body)
+
+
+def parts(response: Response, *, wall_s: int, is_head: bool, closes: bool) -> tuple[bytes, bytes]:
+    """A whole reply as one or two pieces to be sent in a row: a long body stays the object it is."""
+    body = response.body
+    if len(body) <= JOINED_BODY_BYTES_MAX or is_head or response.status in _BODILESS:
+        return whole(response, wall_s=wall_s, is_head=is_head, closes=closes), b""
+    begun, end = _beginning(response.status, response.headers, wall_s), _CLOSING_END if closes else _END
+    return b"%bContent-Length: %d\r\n%b" % (begun, len(body), end), body
 
 
 @lru_cache(maxsize=64)

@@ -18,7 +18,7 @@ from kernel.http import reply
 from kernel.http.connection import Connection
 from kernel.http.limits import RETRY_AFTER_S, SWEEP_PERIOD_S
 from kernel.http.router import Resolver
-from kernel.http.services import BodyBudget, Limits, Services
+from kernel.http.services import BodyBudget, Limits, OwedAnswers, Services
 from kernel.http.transport import SocketTransport, StreamTransport, Transport
 from kernel.http.turnstile import Turnstile
 from kernel.wire import ClientGone
@@ -110,8 +110,9 @@ class Server:
         async with trio.open_nursery() as nursery:
             budget = BodyBudget(self._limits.bodies_bytes_max)
             now = trio.lowlevel.current_clock().current_time
+            owed = OwedAnswers(self._limits.answers_owed_bytes_max)
             self._services = Services(
-                self._resolve, self._clock, nursery, self._limits, budget, now, self._turnstile, self._trigger
+                self._resolve, self._clock, nursery, self._limits, budget, now, self._turnstile, owed, self._trigger
             )
             nursery.start_soon(self._sweep)
             nursery.start_soon(self._turnstile.run)

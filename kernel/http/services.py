@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import trio
 
@@ -27,6 +28,7 @@ class Limits:
     bodies_bytes_max: int = limits.BODIES_BYTES_MAX
     skipped_body_bytes_max: int = limits.SKIPPED_BODY_BYTES_MAX
     send_stall_s_max: float = limits.SEND_STALL_S_MAX
+    answers_owed_bytes_max: int = limits.ANSWERS_OWED_BYTES_MAX
     connections_max: int = CONNECTIONS_MAX
     websocket_message_bytes_max: int = limits.WEBSOCKET_MESSAGE_BYTES_MAX
 
@@ -53,6 +55,37 @@ class BodyBudget:
         self.held_bytes -= size_bytes
 
 
+class SlowReader(Protocol):
+    """A connection whose peer does not take its answer as fast as it is sent."""
+
+    def give_way(self) -> None:
+        """Abort it."""
+        ...
+
+
+@dataclass(slots=True)
+class OwedAnswers:
+    """What slow readers have still to take, over all connections: a reader that takes a byte now and then would keep
+    its answer in memory as long as it likes."""
+
+    bytes_max: int
+    owed_bytes: int = 0
+    _readers: dict[SlowReader, int] = field(default_factory=dict)
+
+    def take(self, reader: SlowReader, size_bytes: int) -> None:
+        """``reader`` owes that much from now on. Past the bound the others give way, the longest waiting first."""
+        self._readers[reader] = size_bytes
+        self.owed_bytes += size_bytes
+        while self.owed_bytes > self.bytes_max and len(self._readers) > 1:
+            longest = next(iter(self._readers))
+            self.give_back(longest)
+            longest.give_way()
+
+    def give_back(self, reader: SlowReader) -> None:
+        """It has taken all, or is gone."""
+        self.owed_bytes -= self._readers.pop(reader, 0)
+
+
 @dataclass(slots=True)
 class Services:
     """One per server."""
@@ -64,6 +97,7 @@ class Services:
     budget: BodyBudget
     now: Callable[[], float]  # Trio's clock: what deadlines are told by
     turnstile: Turnstile
+    owed: OwedAnswers
     trigger: Trigger = NO_FAULTS
     heads: HeadCache = field(default_factory=HeadCache)
     # Set once the server stops: every further answer ends its connection.

@@ -16,6 +16,7 @@ from kernel.endpoints import is_write
 from kernel.errors import ToolError
 from kernel.faults.trigger import FaultInjected
 from kernel.host.base import HostApiError, HostError, HostHttpError
+from kernel.host.envelope import failure_code
 from kernel.safety.intent import Intent, Outcome, Precondition
 from kernel.safety.leases import Lease
 from kernel.safety.ledger_store import AlreadyBegun, LedgerUnavailable
@@ -299,7 +300,7 @@ def _as_tool_error(error: Exception) -> ToolError:
     if isinstance(error, HostApiError):
         return ToolError("api_error", error.message, apiCode=error.api_code)
     if isinstance(error, HostError):
-        return ToolError("host_unavailable", error.message)
+        return ToolError(failure_code(error), error.message)
     if isinstance(error, FaultInjected):
         return ToolError("write_safety_failed", error.message)
     return ToolError("internal_error", f"{type(error).__name__}: {error}")

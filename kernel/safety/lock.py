@@ -45,6 +45,13 @@ class HeldElsewhere(Exception):
         self.owner = owner
 
 
+class NoLockFile(OSError):
+    """Something else stands where the lock file should. What it leads to is neither locked nor written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} is no plain file, and a lock is one: move it away, the next start makes another")
+
+
 class CoordinatorLock:
     """The held lock. ``acquire`` it, ``announce`` the URL once it is known, ``release`` it at the end."""
 
@@ -58,10 +65,11 @@ class CoordinatorLock:
 
         Raises:
             HeldElsewhere: a living process has it.
+            NoLockFile: what stands there is a link, a folder or a device.
             OSError: the folder cannot be written.
         """
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        descriptor = _opened(path, os.O_RDWR | os.O_CREAT)
         if not _taken(descriptor):
             os.close(descriptor)
             raise HeldElsewhere(read_owner(path))
@@ -89,7 +97,7 @@ class CoordinatorLock:
 def is_held(path: Path) -> bool:
     """Whether a living process has the lock now; its text alone may be a dead one's. Never makes the file."""
     try:
-        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
+        descriptor = _opened(path, os.O_RDWR)
     except OSError:
         return False
     try:
@@ -99,6 +107,18 @@ def is_held(path: Path) -> bool:
     finally:
         os.close(descriptor)
     return False
+
+
+def is_obstructed(path: Path) -> bool:
+    """Whether something else than a lock file stands there, so that nobody can take the lock."""
+    return os.path.lexists(path) and (path.is_symlink() or not path.is_file())
+
+
+def _opened(path: Path, flags: int) -> int:
+    # The lock's text is written over whatever is opened here: a link must not lead that to somebody else's file.
+    if is_obstructed(path):
+        raise NoLockFile(path)
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0), 0o600)
 
 
 def _taken(descriptor: int) -> bool:

@@ -32,7 +32,7 @@ from kernel.stdio.limits import (
     MESSAGE_BYTES_MAX,
     OUTGOING_MAX,
 )
-from kernel.stdio.session import Kind, Session, Task, can_write, change_told, is_coordinated
+from kernel.stdio.session import Kind, Session, Task, can_write, change_told, is_coordinated, missed_change
 from kernel.tasks.control import canonical_task_id
 
 _LISTEN: Final = "subscriptions/listen"
@@ -235,6 +235,9 @@ class StdioServer:
 
         def hear(message: Any) -> None:
             told = change_told(message)
+            if told is None and self._session.has_listed:
+                # As on a GET stream's connection (R256): what changed while nobody listened is not lost.
+                told = missed_change(message)
             if told is not None:
                 self._pass_on(told)
 

@@ -74,6 +74,7 @@ class Session:
     client_info: dict[str, Any] | None = None
     log_level: str | None = None
     is_initialized: bool = False
+    has_listed: bool = False  # the client has a list of tools, and is told when it may be an old one
     _in_flight: set[tuple[type, RequestId]] = field(default_factory=set)
 
     # --- requests ---
@@ -97,6 +98,7 @@ class Session:
             error.request_id = request.id
             raise
         self._in_flight.add(self._key(request.id))
+        self.has_listed = self.has_listed or task.method == "tools/list"
         return task
 
     def end(self, request_id: RequestId) -> None:
@@ -189,6 +191,14 @@ def _without_tasks(result: Mapping[str, Any]) -> dict[str, Any]:
         return dict(result)
     offered = {name: value for name, value in (capabilities.get("extensions") or {}).items() if name not in _NOT_HERE}
     return {**result, "capabilities": {**capabilities, "extensions": offered}}
+
+
+def missed_change(message: Any) -> dict[str, Any] | None:
+    """What to tell a client whose listening stream has begun (again), if that is what the message says: before it
+    nobody would have told of a change. None for any other message."""
+    if not isinstance(message, dict) or message.get("method") != "notifications/subscriptions/acknowledged":
+        return None
+    return {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
 
 
 def change_told(message: Any) -> dict[str, Any] | None:

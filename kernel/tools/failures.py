@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from kernel.errors import ToolError
-from kernel.host.base import HostApiError, HostError, HostHttpError
-from kernel.host.envelope import is_transient
+from kernel.host.base import HostApiError, HostError
+from kernel.host.envelope import failure_code
 from kernel.tools.registry.model import Action, Problem
 
 _log: Final = logging.getLogger("kernel.tools")
@@ -29,7 +29,6 @@ _TRANSLATED: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 )
 # Said of an id that nobody knows: the code tells it, and the type stays the kernel's, as clients of this plugin know it.
 _UNKNOWN_ID: Final = "Content block with id ["
-_UNAUTHORIZED: Final = frozenset({401, 403})
 _HINTS: Final[Mapping[str, str]] = {
     "Query notebook failed": "The notebook is closed or does not exist: list the notebooks.",
     "tree not found": "No document has this id: look it up again.",
@@ -64,11 +63,7 @@ def from_host(error: HostError) -> ToolError:
                 return ToolError(code, words, hint="Look the target up again.", apiCode=error.api_code, **details)
         hint = next((text for part, text in _HINTS.items() if part in words), "The note kernel refused this call.")
         return ToolError("api_error", f"SiYuan API error: {error.api_code} - {words}", hint=hint)
-    if isinstance(error, HostHttpError) and error.status in _UNAUTHORIZED:
-        return ToolError("host_unauthorized", error.message)
-    if isinstance(error, HostHttpError) and error.status < 500 and not is_transient(error.status):
-        return ToolError("host_malformed", error.message)
-    return ToolError("host_unavailable", error.message)
+    return ToolError(failure_code(error), error.message)
 
 
 def misread(error: Exception, key: str) -> ToolError:

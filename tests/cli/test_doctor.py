@@ -22,7 +22,7 @@ from kernel.safety.ledger import Ledger
 from kernel.safety.ledger_reading import LEDGER_FILE
 from kernel.safety.ledger_store import LedgerStore, LedgerUnavailable
 from kernel.safety.ledger_writer import InlineWriter
-from kernel.safety.lock import CoordinatorLock
+from kernel.safety.lock import COORDINATOR_LOCK, CoordinatorLock
 from kernel.safety.rows import Binding
 from kernel.safety.write import WriteEvent, WriteState
 from tests.cli.running import run
@@ -105,9 +105,21 @@ def no_conf(place: Path) -> None:
     (place / "conf" / "conf.json").unlink()
 
 
+def lock_is_a_folder(name: str) -> Callable[[Path], None]:
+    return lambda place: (place / name).mkdir()
+
+
+def temp_is_a_file(place: Path) -> None:
+    (place / "temp").rmdir()
+    (place / "temp").write_text("")
+
+
 @pytest.mark.parametrize(
     ("spoil", "check", "verdict", "words"),
     [
+        (lock_is_a_folder(f"{STORAGE}/{COORDINATOR_LOCK}"), "coordinator", Verdict.FAIL, "no plain file"),
+        (lock_is_a_folder(".lock"), "coordinator", Verdict.FAIL, "move it away"),
+        (temp_is_a_file, "workspace", Verdict.FAIL, "temp is no folder"),
         (no_conf, "conf", Verdict.WARN, "not there yet"),
         (empty_token, "conf", Verdict.WARN, "no API token"),
         (make_unreadable, "conf", Verdict.WARN, "chmod 600"),

@@ -113,6 +113,18 @@ def test_the_unknown_outcome_names_the_task_to_ask_for(can_write: bool) -> None:
     assert payload["error"]["recovery"]["endpoint"].endswith("/tasks")
 
 
+@pytest.mark.parametrize(("can_write", "is_safe"), [(True, False), (False, True)])
+def test_a_read_in_doubt_may_be_made_again_and_a_write_names_the_id_of_its_replay(
+    can_write: bool, is_safe: bool
+) -> None:
+    delegation = Delegation("t", can_write=can_write, request_id="b72f" if can_write else None)
+    error = delegation.in_doubt().payload()["error"]
+    assert error["code"] == "outcome_unknown"
+    assert error["safeToRetry"] is is_safe
+    assert ("call it again" in error["nextStep"]) is is_safe
+    assert error.get("requestId") == ("b72f" if can_write else None)
+
+
 def test_a_call_that_was_withdrawn_executed_nothing() -> None:
     assert withdrawn().payload()["writeExecuted"] is False
     assert withdrawn().code == "request_cancelled"

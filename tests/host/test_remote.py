@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import AsyncIterator, Callable
 
@@ -14,10 +15,13 @@ from kernel.clock import ManualClock
 from kernel.errors import ToolError
 from kernel.host.base import HostApiError, HostError, HostHttpError, HostUnavailable
 from kernel.host.budget import ReadBudget
-from kernel.host.limits import FORM_BYTES_EXTRA, REMOTE_REQUEST_S_MAX
+from kernel.host.envelope import failure_code
+from kernel.host.limits import FORM_BYTES_EXTRA, HOST_MESSAGE_CHARS_MAX, REMOTE_REQUEST_S_MAX
 from kernel.host.remote import RemoteHost
 from kernel.host.retries import retry_terms
 from kernel.host.scoped import ScopedHost
+from kernel.safety.commit import _as_tool_error
+from kernel.tools.failures import from_host
 from scheduler.ticket import RequestCancelled
 from tests.host.test_scoped import Ticket
 
@@ -135,9 +139,81 @@ async def test_what_is_not_the_envelope_is_malformed(body: str) -> None:
     assert caught.value.is_ambiguous
 
 
-async def test_an_empty_body_is_no_data_and_code_minus_one_is_the_hosts_refusal() -> None:
-    host, _ = host_of(lambda _: httpx.Response(200))
-    assert await host.call(READ) is None
+async def test_an_empty_body_answers_a_write_and_no_question() -> None:
+    """The kernel says nothing where its handler gave up; a note with no text would be another answer."""
+    host, seen = host_of(lambda _: httpx.Response(200))
+    assert await host.call(WRITE) is None
+    with pytest.raises(HostHttpError, match="it is empty") as caught:
+        await host.call(READ)
+    assert (caught.value.is_ambiguous, len(seen)) == (False, 2)
+
+
+class Endless(httpx.AsyncByteStream):
+    """An answer without end; it counts what was taken of it."""
+
+    def __init__(self) -> None:
+        self.pieces = 0
+        self.is_closed = False
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while not self.is_closed:
+            self.pieces += 1
+            yield b"x" * 10
+        raise httpx.ReadError("closed")
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+@pytest.mark.parametrize(("path", "is_ambiguous"), [(READ, False), (WRITE, True)])
+async def test_an_answer_is_read_up_to_its_bound_and_no_further(path: str, is_ambiguous: bool) -> None:
+    endless = Endless()
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=endless))
+    host = RemoteHost("http://host:1", transport=transport, retry_waits_s=(0,), answer_bytes_max=100)
+    with pytest.raises(HostHttpError, match="longer than 100 bytes") as caught:
+        await host.call(path)
+    assert (endless.pieces, endless.is_closed, caught.value.is_ambiguous) == (11, True, is_ambiguous)
+    await host.aclose()
+    exact = httpx.MockTransport(lambda _: httpx.Response(200, content=b'{"code":0,"data":"' + b"x" * 80 + b'"}'))
+    host = RemoteHost("http://host:1", transport=exact, answer_bytes_max=100)
+    assert await host.call(READ) == "x" * 80
+
+
+async def test_what_little_unpacks_to_much_is_bounded_as_well() -> None:
+    packed = gzip.compress(b" " * 10_000_000)
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=packed, headers={"Content-Encoding": "gzip"}))
+    host = RemoteHost("http://host:1", transport=transport, retry_waits_s=(), answer_bytes_max=1_000_000)
+    with pytest.raises(HostHttpError, match="longer than"):
+        await host.read_file("/data/x")
+
+
+@pytest.mark.parametrize("length", [HOST_MESSAGE_CHARS_MAX, HOST_MESSAGE_CHARS_MAX + 1])
+async def test_of_a_long_message_the_beginning_is_passed_on(length: int) -> None:
+    host, _ = host_of(lambda _: httpx.Response(200, json={"code": -1, "msg": "m" * length}))
+    with pytest.raises(HostApiError) as caught:
+        await host.call(READ)
+    assert caught.value.message == "m" * HOST_MESSAGE_CHARS_MAX
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (HostHttpError(401, "no", path=WRITE), "host_unauthorized"),
+        (HostHttpError(403, "no", path=WRITE), "host_unauthorized"),
+        (HostHttpError(404, "no", path=WRITE), "host_malformed"),
+        (HostHttpError(302, "no", path=WRITE), "host_malformed"),
+        (HostHttpError(429, "no", path=WRITE), "host_unavailable"),
+        (HostHttpError(501, "no", path=WRITE), "host_unavailable"),
+        (HostUnavailable("no", path=WRITE), "host_unavailable"),
+    ],
+)
+def test_reads_and_writes_name_a_failing_host_alike(error: HostError, code: str) -> None:
+    assert failure_code(error) == code
+    assert from_host(error).code == code
+    assert _as_tool_error(error).code == code
+
+
+async def test_code_minus_one_is_the_hosts_refusal() -> None:
     host, _ = host_of(lambda _: httpx.Response(200, json={"code": -1, "msg": "no", "data": {"x": 1}}))
     with pytest.raises(HostApiError) as caught:
         await host.call(WRITE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import trio
-from trio.testing import MockClock, lockstep_stream_pair
+from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
+from kernel.clock import ManualClock
 from kernel.http.limits import SWEEP_PERIOD_S
-from kernel.http.server import Limits
-from kernel.wire import Answer, Exchange, Route, StreamResponse, StreamWriter
+from kernel.http.router import Router
+from kernel.http.server import Limits, Server
+from kernel.http.services import OwedAnswers
+from kernel.wire import Answer, Exchange, Response, Route, StreamResponse, StreamWriter
 from tests.http.conftest import echo
 from tests.http.requests import ANY, GET, Start, chunked
 
@@ -109,3 +112,61 @@ async def test_a_client_that_takes_nothing_is_aborted(start: Start, autojump_clo
     started = trio.current_time()
     await ended.wait()
     assert 30 <= trio.current_time() - started <= 30 + 3 * SWEEP_PERIOD_S
+
+
+async def test_answers_that_nobody_takes_are_bounded_and_the_longest_waiting_gives_way(nursery: trio.Nursery) -> None:
+    async def big(exchange: Exchange) -> Answer:
+        return Response(200, (), b"x" * 100_000)
+
+    owed_bytes_max = 250_000
+    routes = Router([Route("/*", ANY, big, 0)])
+    server = Server(routes.resolve, clock=ManualClock(), limits=Limits(answers_owed_bytes_max=owed_bytes_max))
+    await nursery.start(server.serve)
+    clients = []
+    for _ in range(4):
+        near, far = lockstep_stream_pair()
+        nursery.start_soon(server.serve_stream, far)
+        clients.append(near)
+        await near.send_all(GET)
+        head = await near.receive_some(1000)  # the body is what is owed
+        assert head.startswith(b"HTTP/1.1 200 ")
+        await wait_all_tasks_blocked()
+    assert server.statistics().connections == 2
+    for given_up in clients[:2]:
+        await taken(given_up, 1_000_000)  # to its end: the connection is closed
+    for served in clients[2:]:
+        assert await taken(served, 100_000) == 100_000
+        await served.send_all(GET)
+        assert (await served.receive_some(1000)).startswith(b"HTTP/1.1 200 ")
+    nursery.cancel_scope.cancel()
+
+
+async def taken(client: trio.abc.ReceiveStream, size_bytes: int) -> int:
+    """How many bytes come before that many, or the end."""
+    count = 0
+    try:
+        while count < size_bytes and (data := await client.receive_some(65_536)):
+            count += len(data)
+    except trio.BrokenResourceError:
+        return count
+    return count
+
+
+def test_one_reader_alone_may_owe_more_than_the_bound() -> None:
+    class Reader:
+        has_given_way = False
+
+        def give_way(self) -> None:
+            self.has_given_way = True
+
+    owed = OwedAnswers(100)
+    readers = [Reader() for _ in range(3)]
+    owed.take(readers[0], 100)
+    owed.take(readers[1], 0)
+    assert not readers[0].has_given_way
+    owed.take(readers[2], 101)
+    assert [one.has_given_way for one in readers] == [True, True, False]
+    assert owed.owed_bytes == 101
+    owed.give_back(readers[0])
+    owed.give_back(readers[2])
+    assert owed.owed_bytes == 0

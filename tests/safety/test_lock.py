@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernel.safety.lock import CoordinatorLock, HeldElsewhere, Owner, is_held, read_owner
+from kernel.safety.lock import CoordinatorLock, HeldElsewhere, NoLockFile, Owner, is_held, is_obstructed, read_owner
 
 URL = "http://127.0.0.1:6806/plugin/private/siyuan-plugins-mcp-sisyphus/mcp"
 ROOT = Path(__file__).parents[2]
@@ -54,6 +54,26 @@ def test_a_file_without_sense_is_nobody_and_can_be_taken(tmp_path: Path, content
     path.write_bytes(content)
     assert read_owner(path) is None
     CoordinatorLock.acquire(path).release()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there")
+@pytest.mark.parametrize("kind", ["link", "dangling link", "folder", "pipe"])
+def test_what_is_no_plain_file_is_neither_locked_nor_written(tmp_path: Path, kind: str) -> None:
+    path, foreign = tmp_path / "lock", tmp_path / "diary.txt"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to(foreign)
+    if kind == "link":
+        foreign.write_text("Dear diary")
+    with pytest.raises(NoLockFile, match="is no plain file"):
+        CoordinatorLock.acquire(path)
+    assert is_obstructed(path)
+    assert not is_held(path)
+    assert foreign.exists() == (kind == "link")
+    assert kind != "link" or foreign.read_text() == "Dear diary"
 
 
 def test_no_file_is_nobody(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from trio.testing import MockClock
 
 from kernel.delegate.front import Front
@@ -280,6 +281,33 @@ async def test_changes_of_the_list_are_told_and_the_stream_is_opened_again(
     assert trio.current_time() - started == pytest.approx(LISTEN_AGAIN_S)
     # Saying it twice does not open a second stream.
     await client.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+
+async def test_a_client_that_has_a_list_is_told_that_it_may_be_old_once_somebody_listens_again(
+    autojump_clock: MockClock, world: World, client: Client
+) -> None:
+    """What changed while its coordinator was away, nobody else will tell."""
+    beginnings = 0
+    listens_for_good = trio.Event()
+
+    async def told(asked: Asked) -> Said:
+        nonlocal beginnings
+        if asked.json["method"] != "subscriptions/listen":
+            return await by_method(asked)
+        beginnings += 1
+        if beginnings > 2:
+            listens_for_good.set()
+            return await never(asked)
+        return events({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged"}, breaks=True)
+
+    world.coordinator.on("/mcp", told)
+    await client.open()
+    await trio.testing.wait_all_tasks_blocked()
+    assert beginnings == 1  # acknowledged before the client had a list: nothing is old
+    assert (await client.answer(1, "tools/list"))["result"] == {"tools": []}
+    await listens_for_good.wait()
+    assert await client.heard() == {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    assert (await client.answer(2, "ping"))["result"] == {}
 
 
 async def test_a_batch_is_answered_in_one_line_where_there_are_batches(
