@@ -62,8 +62,7 @@ def _unmake_super_block(block: Draft) -> None:
 def _vanishes(block: Draft, parent: Draft) -> bool:
     """Take a paragraph out that has no text at all, or is only attributes for the block before it."""
     if block.text is None:
-        if parent.kind != "NodeListItem":
-            block.detach()
+        block.detach()
         return True
     attributes, _ = read_leading_list(block.text)
     at = block.index()

@@ -20,7 +20,7 @@ from kernel.workspace.markdown.context import MarkdownContext
 from kernel.workspace.markdown.continuations import Continued, closes_math, continues
 from kernel.workspace.markdown.draft import Draft
 from kernel.workspace.markdown.finishing import finish
-from kernel.workspace.markdown.html_lines import KINDS_ENDED_BY_BLANK, ends_html
+from kernel.workspace.markdown.html_lines import KINDS_ENDED_BY_BLANK, ends_raw
 from kernel.workspace.markdown.ial import Attributes
 from kernel.workspace.markdown.lines import Line, split_lines
 from kernel.workspace.markdown.starts import STARTS, Begun
@@ -169,7 +169,7 @@ class BlockParser:
 
     def _end_by_line(self, block: Draft, line: Line) -> None:
         if block.kind == "NodeHTMLBlock" and block.html_kind not in KINDS_ENDED_BY_BLANK:
-            if ends_html(line.text[line.position :], block.html_kind):
+            if ends_raw(line.text[line.position :]):
                 self.close(block)
         elif block.kind == "NodeMathBlock" and closes_math(block):
             self.close(block)

@@ -32,8 +32,6 @@ def is_punctuation(character: str) -> bool:
 
 def is_escaped(text: str, position: int) -> bool:
     """Whether the punctuation mark at ``position`` stands behind an odd number of backslashes."""
-    if text[position] not in ASCII_PUNCTUATION:
-        return False
     start = position
     while start and text[start - 1] == "\\":
         start -= 1

@@ -102,9 +102,8 @@ def _content(piece: Piece) -> str:
             return f"${piece.text}$"
         case "ref":
             return "(())"
-        case "node":
+        case _:
             return _node_content(piece)
-    return ""
 
 
 def _node_content(piece: Piece) -> str:

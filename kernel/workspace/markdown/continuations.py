@@ -137,12 +137,7 @@ def _html(block: Draft, line: Line) -> Continued:
 
 
 def _super_block(line: Line, parser: BlockParser) -> Continued:
-    tip = parser.tip
-    if tip.children and tip.children[-1].kind == "NodeSuperBlockCloseMarker":
-        return Continued.NO
     if line.text[line.next :].strip(ASCII_BLANKS) != "}}}":
         return Continued.YES
-    if tip.kind == "NodeSuperBlock" or tip.within("NodeSuperBlock"):
-        parser.close_super_block()
-        return Continued.ENDED
-    return Continued.YES
+    parser.close_super_block()
+    return Continued.ENDED

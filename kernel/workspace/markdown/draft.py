@@ -110,10 +110,7 @@ class Draft:
         """Position in the parent, looked for from the end: blocks are touched while they are the last ones."""
         assert self.parent is not None, "the document has no siblings"
         siblings = self.parent.children
-        for position in range(len(siblings) - 1, -1, -1):
-            if siblings[position] is self:
-                return position
-        raise LookupError("a draft that is not among its parent's children")
+        return next(position for position in range(len(siblings) - 1, -1, -1) if siblings[position] is self)
 
     def detach(self) -> None:
         assert self.parent is not None, "the document has no siblings"

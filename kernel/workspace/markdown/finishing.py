@@ -127,8 +127,6 @@ def _quote(block: Draft, context: MarkdownContext) -> Draft | None:
 
 
 def _callout(block: Draft, context: MarkdownContext) -> Draft | None:
-    if not block.children:
-        return None
     paragraph = block.children[0]
     text = paragraph.text or ""
     if len(block.children) == 1 and "\n" not in text:

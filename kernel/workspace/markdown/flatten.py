@@ -47,20 +47,13 @@ class _Interrupted:
     link_text: Node | None
 
 
-def _take(spans: list[Span], span: Span) -> None:
-    """Take ``span`` out; it is nearly always the last one."""
-    if spans and spans[-1] is span:
-        spans.pop()
-    else:
-        spans.remove(span)
-
-
 def _look_into_links(pieces: list[Piece]) -> None:
     """Note for each link whether an image stands directly in it, and which text does so first."""
     around: list[Span] = []
     for piece in pieces:
-        for span in piece.closes:
-            _take(around, span)
+        # Spans lie in each other: what closes is always the last one.
+        for _ in piece.closes:
+            around.pop()
         inner = around[-1] if around else None
         is_text = piece.kind in ("text", "backslash") and piece.text != ""
         if is_text and inner is not None and inner.kind == "a" and inner.first_text is None:
@@ -132,17 +125,16 @@ class _Flattener:
         if span.kind == "image":
             self._close_image()
             return
-        _take(self.open, span)
+        self.open.pop()
         if span.kind == "a":
-            _take(self.links, span)
+            self.links.pop()
             if self.nodes and self.nodes[-1].type == "NodeTextMark":
                 self.nodes[-1].fields["TextMarkAHref"] = span.dest
         if self.open:
             return
         properties = dict(span.attributes or ())
-        for node in self.nodes[self.start :]:
-            if node.type in ("NodeTextMark", "NodeImage"):
-                node.properties = dict(properties)
+        for node in self.nodes[self.start :]:  # marks and images: an open mark carries nothing else
+            node.properties = dict(properties)
         if span.source_list:
             self.nodes.append(Node("NodeKramdownSpanIAL", data=span.source_list))
 

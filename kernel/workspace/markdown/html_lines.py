@@ -102,20 +102,9 @@ def html_kind(line: str, *, in_paragraph: bool) -> int:
     return _special_kind(text)
 
 
-def ends_html(line: str, kind: int) -> bool:
-    """Whether ``line`` holds what ends a block of ``kind`` 1 to 5."""
-    match kind:
-        case 1:
-            return _RAW_CLOSE.search(line) is not None
-        case 2:
-            return "-->" in line[:-1]
-        case 3:
-            return "?>" in line[:-1]
-        case 4:
-            return ">" in line
-        case 5:
-            return "]]" in line[:-1]
-    return False
+def ends_raw(line: str) -> bool:
+    """Whether ``line`` holds what ends a block of kind 1; no block is of the kinds 2 to 5, and a blank ends the others."""
+    return _RAW_CLOSE.search(line) is not None
 
 
 def _ends_name(text: str, position: int, *, slash: bool) -> bool:

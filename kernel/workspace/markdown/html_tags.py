@@ -151,11 +151,7 @@ def plain_text(piece: Piece) -> str:
 
 
 def _image(scanner: Scanner, tag: str) -> None:
-    elements = parse_html(tag).children
-    if len(elements) != 1 or elements[0].tag != "img":
-        scanner.add_text(tag)
-        return
-    image = elements[0]
+    image = parse_html(tag).children[0]
     node = Node("NodeImage", data="span")
     for part, value in (
         ("NodeBang", None),

@@ -39,11 +39,6 @@ def write_list(attributes: Attributes) -> str:
     return "{: " + " ".join(f'{name}="{value}"' for name, value in attributes) + "}"
 
 
-def as_properties(attributes: Attributes) -> dict[str, str]:
-    """Names to values; of a repeated name the last value stands, at the first one's place."""
-    return dict(attributes)
-
-
 def read_block_list(text: str) -> Attributes | None:
     """The attributes when ``text`` is one whole line ``{: …}``; None when it is not."""
     if not text.startswith("{:"):

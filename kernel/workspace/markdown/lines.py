@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 TAB_COLUMNS: Final = 4
+_BLANKS: Final = (" ", "\t")
 
 
 def split_lines(text: str) -> Iterator[str]:
@@ -49,17 +50,10 @@ class Line:
             return
         text = self.text
         position, column = self.position, self.column
-        length = len(text)
-        while position < length:
-            character = text[position]
-            if character == " ":
-                column += 1
-            elif character == "\t":
-                column += TAB_COLUMNS - column % TAB_COLUMNS
-            else:
-                break
+        while text.startswith(_BLANKS, position):
+            column += 1 if text[position] == " " else TAB_COLUMNS - column % TAB_COLUMNS
             position += 1
-        self.blank = position >= length or text[position] == "\n"
+        self.blank = position >= len(text) or text[position] == "\n"
         self.next = position
         self.next_column = column
         self.indent = column - self.column

@@ -149,12 +149,19 @@ def annotation_ref(scanner: Scanner) -> bool:
     if text[end] == " ":
         quoted = read_quoted(text, end + 1, '"')
         if quoted is None:
-            return False
-        anchor = quoted
-        after = skip_blanks(text, end + len(quoted) + 3)
-        if after is None or not text.startswith(">>", after):
-            return False
-        end = after
+            scanner.position = end + 2  # what has been read by then is lost
+            return True
+        behind = end + len(quoted) + 3
+        after = skip_blanks(text, behind)
+        if after is None:
+            scanner.position = behind
+            return True
+        if not text.startswith(">>", after):
+            # The two bytes where the brackets should stand are lost too.
+            has_two = len(text[after : after + 2].encode()) > 1
+            scanner.position = after_bytes(text, after, 2) if has_two else after
+            return True
+        anchor, end = quoted, after
     scanner.position = end + 2
     fields = {"TextMarkFileAnnotationRefID": match[1], "TextMarkTextContent": anchor or match[1]}
     scanner.pieces.append(Piece("node", node=Node("NodeFileAnnotationRef", fields=fields)))

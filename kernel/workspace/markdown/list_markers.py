@@ -17,8 +17,6 @@ _BLANKS_MAX: Final = 5  # as many columns after a marker are text that is indent
 
 def read_marker(line: Line, *, in_paragraph: bool) -> tuple[ListMarker, Attributes | None] | None:
     """The marker at the cursor of ``line``, taken off it together with its attribute list; None if there is none."""
-    if line.indented:
-        return None
     head = line.peek(line.next)
     if head in ("-", "*", "+"):
         marker, length = ListMarker(0, bullet=head), 1

@@ -230,9 +230,7 @@ def _owner(parser: BlockParser, attributes: Attributes) -> Draft:
     if matched.kind not in CONTAINERS - {"NodeList"}:
         return matched
     last = parser.tip.children[-1] if parser.tip.children else None
-    if last is None:
-        if matched.kind != "NodeDocument":
-            return matched
+    if last is None:  # only a document is empty here
         return parser.enter(matched.append(Draft("NodeParagraph", " ")))
     repeated = last.kind in ("NodeSuperBlockLayoutMarker", ATTRIBUTE_LIST)
     if (repeated and not (last.text or "").startswith(write_list(attributes))) or last.kind == "NodeBlockquoteMarker":

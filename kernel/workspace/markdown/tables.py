@@ -39,11 +39,8 @@ def read_table(text: str) -> Table | None:
     lines = lines[len(before) :]
     if len(lines) < 2:
         return None
-    at = next((index for index, line in enumerate(lines) if read_aligns(line) is not None), 0)
+    at, aligns = next(((index, read) for index, line in enumerate(lines) if (read := read_aligns(line))), (0, []))
     if at < 1:
-        return None
-    aligns = read_aligns(lines[at].strip(ASCII_BLANKS))
-    if not aligns:
         return None
     head = [_row(line, aligns, head=True) for line in lines[:at]]
     body = [_row(line, aligns, head=False) for line in lines[at + 1 :]]
