@@ -200,7 +200,7 @@ async def test_a15_the_129th_call_is_refused_and_dropped_ones_make_room(open_not
             scopes = [trio.CancelScope() for _ in range(128)]
             for scope in scopes:
                 nursery.start_soon(call, scope)
-            await until(notes, inFlight=128, readsRunning=4, queued=124)
+            await until(notes, inFlight=128, readsRunning=4, queued=124, capacity=128)
             refused = await notes.client.tool("block", "get_kramdown", id=notes.ids["P1"])
             assert code_of(refused) == "queue_full"
             content = refused["structuredContent"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from kernel.extension.bridge import Bridge
 from kernel.extension.catalog import read_catalog, registered_name, schema_bytes, version_of
 from kernel.host.base import HostUnavailable
 from tests.extension.world import NATIVE, OBJECT, PLUGIN, FakeEndpoint, bridged, version
-from tests.tools.fakes import CALLER, FakeHost, World, open_world
+from tests.tools.fakes import BLOCK, CALLER, NOTEBOOK, FakeHost, World, open_world
 
 # --- selection ---
 
@@ -193,6 +194,35 @@ async def test_a_foreign_tool_is_called_by_name_with_its_arguments_nested() -> N
         assert "plugin__echo__act" in declared["inputSchema"]["properties"]["action"]["enum"]
 
 
+async def test_our_own_rules_are_not_asked_of_a_foreign_call() -> None:
+    """R309: no notebook's permission, no action's switch, no credential, no second look at anything."""
+    async with open_world(version()) as world:
+        endpoint = FakeEndpoint([{**PLUGIN, "readOnlyHint": False}])
+        await bridged(world, endpoint).refresh(world.host)
+        switched = {"block": {"enabled": False, "actions": {"delete": False}}, "writeSafety": {"strictMode": True}}
+        world.host.configure(json.dumps(switched), json.dumps({NOTEBOOK: "none"}))
+        asked = {"action": "delete", "id": BLOCK, "notebook": NOTEBOOK}
+        world.host.calls.clear()
+        result = await world.call("extension", action="plugin__echo__say", arguments=asked, confirm=True)
+        assert (result.is_error, endpoint.called) == (False, [("plugin__echo__say", asked)])
+        assert world.host.calls == []
+        safety = (result.structured or {})["safety"]
+        assert (safety["writeSafetyMode"], safety["writeSafetyGuaranteed"]) == ("strict", False)
+        checked = await world.call("extension", action="plugin__echo__say", arguments=asked, validateOnly=True)
+        assert (checked.structured or {})["error"]["code"] == "preflight_unavailable"
+        assert len(endpoint.called) == 1
+
+
+async def test_the_check_of_a_package_asks_no_endpoint() -> None:
+    """R334."""
+    async with open_world(version()) as world:
+        endpoint = FakeEndpoint([PLUGIN])
+        bridged(world, endpoint)
+        package = {"type": "plugin", "manifest": {"name": "echo", "version": "1.0.0"}}
+        assert "valid" in ((await world.call("extension", action="validate_package", package=package)).structured or {})
+        assert (endpoint.lists, endpoint.called) == (0, [])
+
+
 async def test_a_native_or_blocked_or_unknown_tool_is_refused_in_words() -> None:
     async with open_world(version()) as world:
         await bridged(world, FakeEndpoint([NATIVE, PLUGIN])).refresh(world.host)
@@ -270,7 +300,8 @@ async def test_help_of_the_tool_tells_of_foreign_ones_as_its_list_does() -> None
 async def test_one_foreign_tool_is_explained_on_demand_whether_it_may_be_called_or_not() -> None:
     async with open_world(version()) as world:
         reserved = {"name": "list", "source": "plugin", "inputSchema": OBJECT}
-        await bridged(world, FakeEndpoint([PLUGIN, NATIVE, reserved])).ensure(version())
+        local = {**PLUGIN, "effectScope": "local"}
+        await bridged(world, FakeEndpoint([local, NATIVE, reserved])).ensure(version())
         told = await help_of(world, "plugin__echo__say")
         assert (told["source"], told["readOnlyHint"], told["exposed"], told["requiresConfirmation"]) == (
             "plugin",
@@ -279,6 +310,7 @@ async def test_one_foreign_tool_is_explained_on_demand_whether_it_may_be_called_
             False,
         )
         assert told["example"] == {"action": "plugin__echo__say", "arguments": {}}
+        assert (told["effectScope"], told["writeSafetyGuaranteed"]) == ("local", False)
         native = await help_of(world, "document")
         assert (native["exposed"], native["requiresConfirmation"]) == (False, True)
         assert "includeNativeTools" in native["whyNotExposed"]
