@@ -148,9 +148,16 @@ def matches(block: dict[str, Any], keywords: Sequence[str]) -> bool:
 
 # --- mentions -------------------------------------------------------------------------------------------------
 def mentioned(
-    connection: apsw.Connection, target: BlockRow, found: Linked, keyword: str, conf: dict[str, Any]
+    connection: apsw.Connection,
+    target: BlockRow,
+    found: Linked,
+    keyword: str,
+    conf: dict[str, Any],
+    *,
+    before: int = BEFORE_RUNES,
 ) -> Mentioned:
-    """Blocks of other documents that hold a name of the target. ``conf``: the search section of the settings."""
+    """Blocks of other documents that hold a name of the target. ``conf``: the search section of the settings;
+    ``before``: how many characters of a text stay before what is marked in it."""
     settings = SearchSettings.of(conf)
     names = _names(connection, target, found, conf)
     if not names:
@@ -169,15 +176,15 @@ def mentioned(
     result = Mentioned()
     shown_words = [*names, *([keyword] if keyword else [])]
     for row in rows:
-        hits = [name for name in names if _mentions(row.markdown, name)]
+        hits = _mentions(row.markdown, names)
         if not hits and not {row.name, row.alias, row.memo}.intersection(names):
             continue
-        result.keywords += [name for name in hits if name not in result.keywords]
-        if row.id in found.referring_ids:
-            continue
-        block = block_json(row, shown_words, before=BEFORE_RUNES)
-        block["refText"] = next((name for name in hits if name.lower() in block["content"].lower()), "")
-        result.blocks.append(block)
+        result.keywords += [hit for hit in hits if hit not in result.keywords]
+        if row.id not in found.referring_ids:
+            result.blocks.append(block_json(row, shown_words, before=before))
+    for block in result.blocks:
+        content = block["content"].lower()
+        block["refText"] = next((hit for hit in result.keywords if hit.lower() in content), "")
     result.blocks.sort(key=lambda block: str(block["id"]), reverse=True)
     return result
 
@@ -206,12 +213,15 @@ def _root_names(connection: apsw.Connection, target: BlockRow, column: str) -> l
     return [str(row[0]) for row in connection.execute(statement, (target.id,))]
 
 
-def _mentions(markdown: str, name: str) -> bool:
-    """Whether the text outside references holds a name as a whole word (words of ASCII letters and digits only)."""
-    text = _REFERENCE.sub(" ", markdown)
-    boundary = r"\b" if re.fullmatch(r"[A-Za-z0-9]+", name) else ""
-    pattern = f"{boundary}{re.escape(name)}{boundary}(?![A-Za-z])"
-    return re.search(pattern, text, re.IGNORECASE) is not None
+def _mentions(markdown: str, names: Sequence[str]) -> list[str]:
+    """The names in the text outside references as they are written there: whole words, where they are words of ASCII
+    letters and digits only."""
+    words = []
+    for name in names:
+        boundary = r"\b" if re.fullmatch(r"[A-Za-z0-9]+", name) else ""
+        words.append(f"{boundary}{re.escape(name)}{boundary}")
+    pattern = f"(?:{'|'.join(words)})(?![A-Za-z])"
+    return [found.group() for found in re.finditer(pattern, _REFERENCE.sub(" ", markdown), re.IGNORECASE)]
 
 
 def _quoted(text: str) -> str:

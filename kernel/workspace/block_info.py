@@ -51,7 +51,7 @@ def breadcrumb(workspace: Workspace, document: Document, node: Node) -> list[dic
     level = _NO_HEADING
     one: Node | None = node
     while one is not None:
-        name = "" if one is node else _crumb_name(workspace, document, one)
+        name = "" if one is node else crumb_name(workspace, document, one)
         if one.type == "NodeHeading":
             level = level_of(one)
         if _is_crumb(one, node):
@@ -72,12 +72,8 @@ def _crumb(node: Node, name: str) -> dict[str, Any]:
     return {"id": node.id, "name": name, "type": node.type, "subType": subtype(node), "children": None}
 
 
-def document_crumb(workspace: Workspace, document: Document) -> str:
-    """How a document is named where a block's place is shown."""
-    return _crumb_name(workspace, document, document.root)
-
-
-def _crumb_name(workspace: Workspace, document: Document, node: Node) -> str:
+def crumb_name(workspace: Workspace, document: Document, node: Node) -> str:
+    """How a block is named where the place of another is shown."""
     if node.type == "NodeDocument":
         box = workspace.box(document.box)
         name = box.name if document.id == document.box else box.name + document.tree.hpath

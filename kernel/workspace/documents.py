@@ -22,7 +22,8 @@ from kernel.workspace.names import (
 from kernel.workspace.nodes import BLOCK_TYPES
 from kernel.workspace.notebooks import DATA
 from kernel.workspace.operations import Operation, Transaction
-from kernel.workspace.refs import refresh_anchors
+from kernel.workspace.recent_targets import note_targets
+from kernel.workspace.refs import refresh_anchors, targets_in
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, Document, NotFound
 
@@ -90,6 +91,7 @@ def create_document(
 
 def tell_added(workspace: Workspace, root_id: str) -> None:
     """A new document has been saved; the kernel makes it by a transaction of its own."""
+    note_targets(workspace, targets_in(workspace.document(root_id).root))
     source = Transaction([Operation(action="create")])
     workspace.emit("savedoc", {"rootID": root_id, "type": "tx", "sources": [source.to_json()]})
 

@@ -74,6 +74,8 @@ class Edit:
     recounted: list[str] = field(default_factory=list)
     # (block, target) of references that were not there before: the kernel learns of them too late to let them follow.
     new_references: set[tuple[str, str]] = field(default_factory=set)
+    # Blocks that somebody has just referred to.
+    referred: list[str] = field(default_factory=list)
     # Documents that protyle windows must load again.
     reloads: list[str] = field(default_factory=list)
 
@@ -197,7 +199,9 @@ def insert(edit: Edit, operation: Operation) -> None:
     edit.touch(*stamp_created(first))
     edit.changed[first.id] = first
     unbind(first)
-    edit.recounted += [*targets_in(first), document.id]
+    targets = targets_in(first)
+    edit.recounted += [*targets, document.id]
+    edit.referred += targets
     edit.new_references.update(*map(references_in, placed))
     operation["id"] = first.id
     operation["parentID"] = first.parent.id if first.parent is not None else ""
@@ -352,6 +356,7 @@ def update(edit: Edit, operation: Operation) -> None:
     targets, old_targets = targets_in(new), targets_in(old)
     if targets != old_targets:
         edit.recounted += [*old_targets, *targets]
+        edit.referred += [target for target in targets if target not in old_targets]
         edit.new_references.update(set(references_in(new)).difference(references_in(old)))
     if old.type in CONTAINER_TYPES:
         keep_folded_sections(new, old)

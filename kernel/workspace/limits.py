@@ -38,3 +38,5 @@ UNPACKED_HOLDINGS_MAX: Final = 32_768
 # What was made of whole documents lately, in characters over all of them, and of one.
 RENDERINGS_CHARS_MAX: Final = 4 * 1024 * 1024
 RENDERING_CHARS_MAX: Final = 1024 * 1024
+# Blocks of which is known when they were last referred to.
+RECENT_TARGETS_MAX: Final = 512

@@ -20,7 +20,7 @@ from kernel.workspace.patterns import Pattern, PatternInvalid, compiled
 from kernel.workspace.snippets import SNIPPET_TOKENS, is_shown_whole, with_marks
 
 KEYWORD, QUERY_SYNTAX, SQL, REGEX = 0, 1, 2, 3
-_TABLE: Final = "blocks_fts"
+FULL_TEXT_TABLE: Final = "blocks_fts"
 _TRIGRAM: Final = 3
 # Block kinds of a search, in SQL letters; True are searched when the caller names none.
 _KINDS: Final[dict[str, tuple[str, bool]]] = {
@@ -113,7 +113,7 @@ class _Filter:
     """A condition on rows with its bound values."""
 
     def __init__(self, query: SearchQuery, settings: SearchSettings, hidden_roots: Sequence[str]) -> None:
-        parts = [_type_condition(query, settings)]
+        parts = [type_condition(query, settings)]
         values: list[str] = []
         if query.boxes:
             parts.append(_any("box = ?", len(query.boxes)))
@@ -213,7 +213,7 @@ def search_by_trigrams(
     offset = (query.page - 1) * query.page_size
     limited = f"WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}"
     try:
-        rows = _rows(connection, f"SELECT {BLOCK_COLUMNS} FROM blocks {limited}", (*values, *order_values))
+        rows = block_rows(connection, f"SELECT {BLOCK_COLUMNS} FROM blocks {limited}", (*values, *order_values))
         if not all(map(is_shown_whole, rows)):
             return None
         rows = [with_marks(row, text, settings.columns) for row in rows]
@@ -249,19 +249,19 @@ def _by_fts(
     """``phrase``: what ``match`` looks for, where it is just that."""
     columns = "{" + " ".join(settings.columns) + "}"
     expression = f"{columns}:({match})"
-    where = f"({_TABLE} MATCH ?) AND {chosen.condition}"
+    where = f"({FULL_TEXT_TABLE} MATCH ?) AND {chosen.condition}"
     order, order_values = _order(text, query.method, query.order_by)
     offset = (query.page - 1) * query.page_size
-    limited = f"FROM {_TABLE} WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}"
+    limited = f"FROM {FULL_TEXT_TABLE} WHERE {where} {order} LIMIT {query.page_size} OFFSET {offset}"
     values = (expression, *chosen.values, *order_values)
-    rows = _rows(connection, f"SELECT {BLOCK_COLUMNS} {limited}", values) if phrase else []
+    rows = block_rows(connection, f"SELECT {BLOCK_COLUMNS} {limited}", values) if phrase else []
     if rows and all(map(is_shown_whole, rows)):
         rows = [with_marks(row, phrase, settings.columns) for row in rows]
     elif rows or not phrase:
-        rows = _rows(connection, f"SELECT {_snippets(512)} {limited}", values)
+        rows = block_rows(connection, f"SELECT {snippets(512)} {limited}", values)
     if not offset and len(rows) < query.page_size:
         return Found(rows, len(rows), len({row.root_id for row in rows}))
-    blocks, roots = _one(connection, f"{_COUNT} {_TABLE} WHERE {where}", (expression, *chosen.values))
+    blocks, roots = _one(connection, f"{_COUNT} {FULL_TEXT_TABLE} WHERE {where}", (expression, *chosen.values))
     return Found(rows, blocks, roots)
 
 
@@ -328,7 +328,7 @@ def _by_sql(connection: apsw.Connection, statement: str, page: int, page_size: i
     text = statement.strip().rstrip(";")
     unlimited, own_limit = _without_limit(text)
     size = own_limit or page_size
-    rows = _rows(connection, f"{unlimited} LIMIT {size} OFFSET {(page - 1) * size}")
+    rows = block_rows(connection, f"{unlimited} LIMIT {size} OFFSET {(page - 1) * size}")
     if not rows:
         return Found()
     try:
@@ -344,7 +344,7 @@ def sql_types(kinds: Iterable[str]) -> frozenset[str]:
 
 
 # --- pieces of statements -------------------------------------------------------------------------------------
-def _type_condition(query: SearchQuery, settings: SearchSettings) -> str:
+def type_condition(query: SearchQuery, settings: SearchSettings) -> str:
     kinds = settings.kinds if query.types is None else query.types
     headings = [name for name in _HEADINGS if name in query.subtypes]
     lists = [name for name in _LISTS if name in query.subtypes]
@@ -405,13 +405,13 @@ def _closeness(text: str) -> tuple[str, tuple[str, ...]]:
     return clause, tuple(value for _, value, _ in cases)
 
 
-def _snippets(tokens: int) -> str:
+def snippets(tokens: int) -> str:
     marks = f"'{HIT_LEFT}', '{HIT_RIGHT}', '...'"
     shown = []
     for number, column in enumerate(BLOCK_COLUMNS.split(", ")):
         if column in SNIPPET_TOKENS:
             size = min(tokens, SNIPPET_TOKENS[column])
-            shown.append(f"snippet({_TABLE}, {number}, {marks}, {size}) AS {column}")
+            shown.append(f"snippet({FULL_TEXT_TABLE}, {number}, {marks}, {size}) AS {column}")
         else:
             shown.append(column)
     return ", ".join(shown)
@@ -446,7 +446,7 @@ def _without_limit(statement: str) -> tuple[str, int]:
     return statement[: found.start()], int(found.group(1)) or 32
 
 
-def _rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...] = ()) -> list[BlockRow]:
+def block_rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...] = ()) -> list[BlockRow]:
     """Rows that are blocks; a statement that gives other columns finds nothing."""
     columns = len(BlockRow._fields)
     return [BlockRow(*row) for row in connection.execute(statement, values) if len(row) == columns]
@@ -455,44 +455,3 @@ def _rows(connection: apsw.Connection, statement: str, values: tuple[Any, ...] =
 def _one(connection: apsw.Connection, statement: str, values: tuple[Any, ...] = ()) -> tuple[int, int]:
     first, second = next(iter(connection.execute(statement, values)))
     return int(first), int(second)
-
-
-# --- references that are being typed --------------------------------------------------------------------------
-def search_for_reference(connection: apsw.Connection, keyword: str, settings: SearchSettings) -> list[BlockRow]:
-    """Blocks that a reference may mean: recent targets for an empty keyword, else those that hold it."""
-    kinds = _type_condition(SearchQuery(""), settings)
-    if not keyword:
-        statement = (
-            f"SELECT {BLOCK_COLUMNS} FROM blocks WHERE {kinds} AND id IN "
-            "(SELECT def_block_id FROM refs WHERE type <> 'query_embed' ORDER BY id DESC) LIMIT 32"
-        )
-        return _rows(connection, statement)
-    text = visible_query(keyword)
-    if found := re.search(r"\d{14}-[0-9a-z]{7}", text):
-        return _rows(connection, f"SELECT {BLOCK_COLUMNS} FROM blocks WHERE id = ? LIMIT 32", (found.group(),))
-    columns = "{" + " ".join(settings.columns) + "}"
-    like = f"%{text}%"
-    cases = (
-        ("name = ?", text, 10),
-        ("alias = ?", text, 20),
-        ("memo = ?", text, 30),
-        ("content = ? AND type = 'd'", text, 40),
-        ("content LIKE ? AND type = 'd'", like, 41),
-        ("name LIKE ?", like, 50),
-        ("alias LIKE ?", like, 60),
-        ("content = ? AND type = 'h'", text, 70),
-        ("content LIKE ? AND type = 'h'", like, 71),
-        ("fcontent = ? AND type = 'i'", text, 80),
-        ("fcontent LIKE ? AND type = 'i'", like, 81),
-        ("memo LIKE ?", like, 90),
-        ("content LIKE ? AND type NOT IN ('i', 'l')", like, 100),
-    )
-    order = " ".join(f"WHEN {when} THEN {rank}" for when, _, rank in cases)
-    statement = (
-        f"SELECT {_snippets(64)} FROM {_TABLE} WHERE {_TABLE} MATCH ? AND {kinds} "
-        f"ORDER BY CASE {order} ELSE 65535 END ASC, sort ASC, length ASC LIMIT {settings.limit}"
-    )
-    try:
-        return _rows(connection, statement, (f"{columns}:({quoted_query(text)})", *[value for _, value, _ in cases]))
-    except apsw.Error:
-        return []

@@ -14,6 +14,7 @@ from kernel.workspace.events import MAIN
 from kernel.workspace.intake import dom_of_siblings, parsed_dom
 from kernel.workspace.operations import Operation, Transaction
 from kernel.workspace.outline_moves import move_outline_heading
+from kernel.workspace.recent_targets import note_targets
 from kernel.workspace.refs import redraw, refresh_anchors
 from kernel.workspace.stamps import created_stamp
 from kernel.workspace.tree import Node
@@ -108,6 +109,7 @@ def _commit(workspace: Workspace, edit: Edit, transaction: Transaction) -> None:
     followed = refresh_anchors(workspace, edit.changed.values(), edit.new_references) if edit.changed else []
     transaction.changed_roots = list(dict.fromkeys([*transaction.mutated_roots, *followed]))
     workspace.recount(edit.recounted)
+    note_targets(workspace, edit.referred)
     for root_id in edit.stale:
         workspace.reread(root_id)
     redraw(workspace, *edit.reloads)

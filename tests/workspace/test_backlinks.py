@@ -124,8 +124,8 @@ async def test_the_names_of_a_document_are_mentions_and_references_are_none(sea:
     other = await kernel.document(box, "/Other", f"a whale\n\nwhales\n\na whale (({target} 'orca'))\n\nan orca")
     whale, _, _, orca = await kernel.children(other)
     found = await mentions(kernel, target)
-    assert (set(ids(found)), found.keywords) == ({orca, whale}, ["orca", "Whale"])
-    assert {block["id"]: block["refText"] for block in found.blocks} == {orca: "orca", whale: "Whale"}
+    assert (set(ids(found)), found.keywords) == ({orca, whale}, ["orca", "whale"])
+    assert {block["id"]: block["refText"] for block in found.blocks} == {orca: "orca", whale: "whale"}
     assert ids(found) == sorted(ids(found), reverse=True)
     assert ids(await mentions(kernel, target, backlinkMentionAnchor=False)) == [whale]
     assert ids(await mentions(kernel, target, "an")) == [orca]

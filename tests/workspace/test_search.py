@@ -11,6 +11,7 @@ from kernel.workspace.block_json import block_json, with_notebook_name, without_
 from kernel.workspace.index.rows import BlockRow
 from kernel.workspace.index.schema import create, prepare
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT, enclosed, marked, shortened
+from kernel.workspace.reference_search import search_for_reference
 from kernel.workspace.search import (
     QUERY_SYNTAX,
     REGEX,
@@ -21,7 +22,6 @@ from kernel.workspace.search import (
     is_box_path,
     quoted_query,
     search,
-    search_for_reference,
     visible_query,
 )
 
@@ -144,10 +144,10 @@ def test_quotes_in_a_keyword_break_nothing(connection: apsw.Connection) -> None:
 
 
 def test_a_reference_is_offered_for_names_and_texts(connection: apsw.Connection) -> None:
-    offered = search_for_reference(connection, "fruit", SearchSettings())
+    offered = search_for_reference(connection, "fruit", SearchSettings(), {})
     assert [hit.id for hit in offered] == [ROWS[6].id]
-    assert search_for_reference(connection, f"(({ROWS[1].id}", SearchSettings())[0].id == ROWS[1].id
-    assert search_for_reference(connection, "", SearchSettings()) == []
+    assert search_for_reference(connection, f"(({ROWS[1].id}", SearchSettings(), {})[0].id == ROWS[1].id
+    assert search_for_reference(connection, "", SearchSettings(), {}) == []
 
 
 @pytest.mark.parametrize(

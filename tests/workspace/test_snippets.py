@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kernel.workspace.index.rows import BlockRow
 from kernel.workspace.index.schema import create, prepare
 from kernel.workspace.marking import HIT_LEFT, HIT_RIGHT
-from kernel.workspace.search import _TABLE, SearchQuery, SearchSettings, _snippets, quoted_query, search
+from kernel.workspace.search import FULL_TEXT_TABLE, SearchQuery, SearchSettings, quoted_query, search, snippets
 from kernel.workspace.snippets import SNIPPET_TOKENS, is_shown_whole, marked_hits, with_marks
 
 PLAIN = BlockRow(*[""] * 14, 0, *[""] * 3, 0, "", "")
@@ -38,7 +38,7 @@ def by_snippet(connection: apsw.Connection, row: BlockRow, phrase: str) -> list[
     connection.execute(f"INSERT INTO blocks VALUES ({', '.join('?' * 21)})", row)
     connection.execute("INSERT INTO blocks_fts(blocks_fts) VALUES ('rebuild')")
     match = f"{{{' '.join(COLUMNS)}}}:({quoted_query(phrase)})"
-    statement = f"SELECT {_snippets(512)} FROM {_TABLE} WHERE {_TABLE} MATCH ?"
+    statement = f"SELECT {snippets(512)} FROM {FULL_TEXT_TABLE} WHERE {FULL_TEXT_TABLE} MATCH ?"
     return [BlockRow(*found) for found in connection.execute(statement, (match,))]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.markdown_export import MarkdownExport
 from kernel.workspace.events import MAIN
-from kernel.workspace.intake import dom_of_blocks
+from kernel.workspace.intake import dom_of_blocks, dom_of_siblings
 from kernel.workspace.render.footnotes import EMBED, embed_statement
 from kernel.workspace.sections import folded_heading_above, section_of
 from kernel.workspace.swaps import swap_blocks
@@ -51,7 +51,9 @@ def _dom(export: MarkdownExport, block_id: str) -> str | None:
         heading = folded_heading_above(original) if original.id and original.parent is not None else None
         if heading is not None:
             below.properties["parent-heading"] = heading.id
-    dom = dom_of_blocks(top.children if top.type == "NodeDocument" else [top], first_index=1)
+    dom = (
+        dom_of_blocks(top.children, first_index=1) if top.type == "NodeDocument" else dom_of_siblings([top], place=node)
+    )
     for place, content in filled.items():
         dom = _with_content(dom, place, content)
     return dom
@@ -64,9 +66,9 @@ def _results(export: MarkdownExport, embed: Node) -> str:
         if node.type == "NodeDocument":
             shown.append(dom_of_blocks(node.children, first_index=1))
         elif node.type == "NodeHeading":
-            shown.append(dom_of_blocks([node, *section_of(node)], first_index=1))
+            shown.append(dom_of_siblings([node, *section_of(node)]))
         elif node.type != EMBED:
-            shown.append(dom_of_blocks([node], first_index=1))
+            shown.append(dom_of_siblings([node]))
     return "".join(shown)
 
 

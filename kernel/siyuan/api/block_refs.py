@@ -13,7 +13,7 @@ from kernel.workspace.attributes import block_not_found
 from kernel.workspace.backlinks import containers_of
 from kernel.workspace.doc_info import document_info
 from kernel.workspace.events import MAIN
-from kernel.workspace.index.queries import blocks_by_id
+from kernel.workspace.index.queries import blocks_by_id, ids_by_anchor
 from kernel.workspace.refs import references_to, transfer_references
 
 if TYPE_CHECKING:
@@ -55,15 +55,12 @@ async def get_ref_ids(call: Call) -> Any:
     }
 
 
-def get_block_def_ids_by_ref_text(call: Call) -> Any:
-    """The blocks that references with this very anchor point to."""
-    workspace = call.kernel.workspace
+async def get_block_def_ids_by_ref_text(call: Call) -> Any:
+    """The blocks that an anchor means."""
     anchor = call.arguments.raw_str("anchor")
-    found: dict[str, None] = {}
-    for entry in workspace.blocks.referring():
-        for node in workspace.document(entry.id).root.walk():
-            if node.fields.get("TextMarkBlockRefID") and node.fields.get("TextMarkTextContent") == anchor:
-                found[str(node.fields["TextMarkBlockRefID"])] = None
+    index = await settled_index(call.kernel)
+    is_case_sensitive = bool(call.kernel.workspace.conf.section("search")["caseSensitive"])
+    found = ids_by_anchor(index.connection, anchor, is_case_sensitive=is_case_sensitive)
     return {"refDefs": [{"refID": one, "defIDs": []} for one in found]}
 
 

@@ -107,7 +107,11 @@ def list_docs_by_path(call: Call) -> Any:
 
         show_message(call, LIST_HINT % len(shown), 7000)
     now = workspace.clock.local()
-    return {"box": box, "path": path, "files": [one.to_json(now) for one in shown]}
+    files = [one.to_json(now) for one in shown]
+    if not path.startswith("/"):
+        # They are named as they were asked for.
+        files = [{**one, "path": str(one["path"]).removeprefix("/")} for one in files]
+    return {"box": box, "path": path, "files": files}
 
 
 def _listed(workspace: Workspace, box: str, path: str, order: int, shows_hidden: bool) -> Any:

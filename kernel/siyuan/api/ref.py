@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kernel.siyuan.arguments import Panic
 from kernel.siyuan.notes_index import searchable_index, settled_index
 from kernel.workspace.backlinks import (
+    BEFORE_RUNES,
     UPDATED_DESC,
     Linked,
     definition,
@@ -21,6 +22,8 @@ from kernel.workspace.block_json import with_notebook_name
 from kernel.workspace.doc_pages import is_expanded
 from kernel.workspace.highlights import highlight
 from kernel.workspace.intake import dom_of_blocks
+from kernel.workspace.nodes import BLOCK_TYPES
+from kernel.workspace.refs import block_ref_counts
 from kernel.workspace.render.footnotes import section
 
 if TYPE_CHECKING:
@@ -65,13 +68,14 @@ async def get_backlink(call: Call) -> Any:
         return None
     block_id, keyword, mention_keyword = (call.arguments.raw_str(name) for name in ("id", "k", "mk"))
     with_children = _with_children(call)
+    before = BEFORE_RUNES if call.arguments.get("beforeLen") is None else int(call.arguments.raw_number("beforeLen"))
     index = await searchable_index(call.kernel)
     target = definition(index.connection, block_id)
     shown = {"k": keyword, "mk": mention_keyword, "box": "" if target is None else target.box}
     if target is None:
         return {**shown, "backlinks": [], "backmentions": [], "linkRefsCount": 0, "mentionsCount": 0}
     found = linked(index.connection, target, (), with_children=with_children)
-    mentions = mentioned(index.connection, target, found, mention_keyword.strip(), _conf(call))
+    mentions = mentioned(index.connection, target, found, mention_keyword.strip(), _conf(call), before=before)
     return {
         **shown,
         "backlinks": path_tree(index.connection, found.blocks, keyword.strip()) or None,
@@ -157,6 +161,11 @@ def _rendered(
 
 def _backlink(workspace: Workspace, document: Document, node: Node, found: Linked, marks: list[str]) -> dict[str, Any]:
     shown = [part.clone() for part in section(node)]
+    below = [one for part in shown for one in part.walk() if one.type in BLOCK_TYPES]
+    counts = block_ref_counts(workspace, [one.id for one in below])
+    for one in below:
+        if count := counts.get(one.id, 0):
+            one.properties["refcount"] = str(count)
     if marks:
         highlight(shown, marks, document.id, document.id)
     is_nested = node.parent is not None and node.parent.type != "NodeDocument"

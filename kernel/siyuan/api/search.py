@@ -14,6 +14,8 @@ from kernel.workspace.index.queries import blocks_by_id, ref_counts, tag_labels
 from kernel.workspace.markdown.inlines import parse_inlines
 from kernel.workspace.marking import escaped, marked
 from kernel.workspace.names import unescaped_attribute
+from kernel.workspace.recent_targets import recent_targets
+from kernel.workspace.reference_search import search_for_reference
 from kernel.workspace.refs import redraw, ref_text
 from kernel.workspace.render.footnotes import BLOCK_LINK
 from kernel.workspace.render.inlines import is_mark
@@ -31,7 +33,6 @@ from kernel.workspace.search import (
     needs_texts,
     search,
     search_by_trigrams,
-    search_for_reference,
 )
 from kernel.workspace.stamps import stamp_changed
 
@@ -209,10 +210,11 @@ async def search_ref_block(call: Call) -> Any:
     except Panic:
         return {"reqId": request_id}
     settings = settings_of(call.kernel)
-    rows = await read_in_thread(
-        call.kernel, lambda reader: search_for_reference(reader, keyword, settings), with_texts=True
-    )
     workspace = call.kernel.workspace
+    used = recent_targets(workspace)
+    rows = await read_in_thread(
+        call.kernel, lambda reader: search_for_reference(reader, keyword, settings, used), with_texts=True
+    )
     blocks = []
     for row in rows:
         block = block_json(row, before=before)

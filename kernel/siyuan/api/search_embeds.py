@@ -8,7 +8,7 @@ from kernel.ids import is_node_id
 from kernel.siyuan.api.search import settings_of
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.notes_index import index_of, read_in_thread, settled_index
-from kernel.workspace.block_info import breadcrumb, document_crumb
+from kernel.workspace.block_info import breadcrumb, crumb_name
 from kernel.workspace.block_json import block_json, empty_block
 from kernel.workspace.doc_pages import shown_copy
 from kernel.workspace.index import statements
@@ -122,7 +122,7 @@ async def _shown(
             "ial": block_json(row)["ial"],
         }
         allows = whole_id == node.id and node.type in CONTAINER_TYPES
-        crumbs = _crumbs(call, node) if shows_path else []
+        crumbs = _crumbs(call, node, mode) if shows_path else []
         shown.append({"block": block, "blockPaths": crumbs, "allowChildOperation": allows})
     index.note_content(embed_id, "".join(entry["block"]["markdown"] for entry in shown) or NO_RESULT)
     return {"blocks": shown}
@@ -140,8 +140,9 @@ def _nodes(node: Node, mode: int) -> list[Node]:
     return below if mode == HEADING_CONTENT_ONLY else [node, *below]
 
 
-def _crumbs(call: Call, node: Node) -> list[dict[str, Any]]:
-    """The place of a shown block; of what it stands in only documents and headings keep their names."""
+def _crumbs(call: Call, node: Node, mode: int) -> list[dict[str, Any]]:
+    """The place of a shown block; of what it stands in only documents and headings keep their names, and the block
+    itself has one where it is a document, or a heading of which only what is under it is shown."""
     document = call.kernel.workspace.document(node.id)
     around: set[str] = set()
     above = node.parent
@@ -151,10 +152,16 @@ def _crumbs(call: Call, node: Node) -> list[dict[str, Any]]:
     workspace = call.kernel.workspace
     if node is document.root:
         return [
-            {**crumb, "name": document_crumb(workspace, document)} for crumb in breadcrumb(workspace, document, node)
+            {**crumb, "name": crumb_name(workspace, document, node)} for crumb in breadcrumb(workspace, document, node)
         ]
     crumbs = breadcrumb(workspace, document, node)
-    return [{**crumb, "name": ""} if crumb["id"] in around else crumb for crumb in crumbs]
+    crumbs = [{**crumb, "name": ""} if crumb["id"] in around else crumb for crumb in crumbs]
+    if node.type == "NodeHeading" and mode == HEADING_CONTENT_ONLY:
+        crumbs = [
+            {**crumb, "name": crumb_name(workspace, document, node)} if crumb["id"] == node.id else crumb
+            for crumb in crumbs
+        ]
+    return crumbs
 
 
 HANDLERS: Final[dict[str, ApiHandler]] = {

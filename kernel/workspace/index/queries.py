@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _TAG_TYPES: Final = "(type = 'tag' OR (type LIKE 'textmark %' AND ' ' || type || ' ' LIKE '% tag %'))"
 
+_TITLES_MAX: Final = 32
+
 
 def rows_or_none(connection: apsw.Connection, statement: str, values: Sequence[str]) -> list[tuple[Any, ...]]:
     """The rows of a statement that somebody's words are part of; none where they are more than SQLite takes (a pattern
@@ -94,3 +96,20 @@ def recent_paragraphs(connection: apsw.Connection, limit: int) -> list[BlockRow]
 def _batches(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), IDS_PER_STATEMENT_MAX):
         yield ids[start : start + IDS_PER_STATEMENT_MAX]
+
+
+def ids_by_anchor(connection: apsw.Connection, anchor: str, *, is_case_sensitive: bool) -> list[str]:
+    """What references with this very anchor point to, and blocks of this name, alias or title; the youngest id first.
+
+    Of two references of one block to another the index knows the first.
+    """
+    same = "= ?" if is_case_sensitive else "LIKE ? ESCAPE '\\'"
+    escaped = "".join(f"\\{char}" if char in "\\%_" else char for char in anchor)
+    word = anchor if is_case_sensitive else escaped
+    statement = (
+        f"SELECT def_block_id FROM refs WHERE content {same} "
+        f"UNION SELECT id FROM blocks WHERE name {same} OR (',' || alias || ',') LIKE ? ESCAPE '\\' "
+        f"UNION SELECT id FROM (SELECT id FROM blocks WHERE type = 'd' AND content {same} LIMIT {_TITLES_MAX})"
+    )
+    rows = rows_or_none(connection, statement, (word, word, f"%,{escaped},%", word))
+    return sorted((str(row[0]) for row in rows), reverse=True)

@@ -17,6 +17,8 @@ EMBED_AS_QUOTES: Final = 1
 _LEVELS_MAX: Final = 7
 # The kernel follows an embed that finds itself until megabytes are made of three lines; ours stops here.
 _BLOCKS_MAX: Final = 20_000
+# A line end in a text that has been read from Markdown again: it stays one, where others become hard ones.
+SOFT_LINE_END: Final = "\ufdd6"
 HEADING_ONLY, HEADING_CONTENT_ONLY = 1, 2
 
 
@@ -98,6 +100,8 @@ def _anonymous(node: Node) -> Node:
             below.properties = {}
         elif below.type == "NodeTableCell":
             below.data = ""  # it has been read from Markdown again, and counts with its text alone
+        elif below.type == "NodeText":
+            below.data = below.data.replace("\n", SOFT_LINE_END)
     return copy
 
 

@@ -16,7 +16,7 @@ from kernel.workspace.asset_names import without_id
 from kernel.workspace.limits import ANCHOR_RUNES_MAX
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.nodes import BLOCK_TYPES
-from kernel.workspace.render.embeds import EMBED_AS_QUOTES, Embeds
+from kernel.workspace.render.embeds import EMBED_AS_QUOTES, SOFT_LINE_END, Embeds
 from kernel.workspace.render.export_links import Place, tie
 from kernel.workspace.render.footnotes import (
     BLOCK_LINK,
@@ -310,7 +310,7 @@ class _Export:
         elif node.type == "NodeParagraph" and not node.children:
             node.append(Node("NodeText", data=_EMPTY_PARAGRAPH))
         elif node.type == "NodeText":
-            node.data = node.data.replace("\n", "  \n")
+            node.data = node.data.replace("\n", "  \n").replace(SOFT_LINE_END, "\n")
         elif node.type == "NodeBr" and not is_in_cell(node):
             node.type, node.data = "NodeText", "\n"
         elif node.type == "NodeWidget" and (markdown := unescaped_attribute(node.properties.get("data-export-md", ""))):

@@ -139,3 +139,13 @@ async def test_a_page_to_be_saved_needs_the_front_end_and_a_printed_one_does_not
         (tmp_path / folder).mkdir(parents=True)
     kernel.kernel.options.working_dir = str(tmp_path)
     assert "body" in (await kernel.call("export/exportHTML", id=root_id, pdf=False))["content"]
+
+
+async def test_lines_of_a_text_that_a_query_shows_end_softly(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    await kernel.document(box, "/Other", "one\ntwo")
+    root_id = await kernel.document(
+        box, "/Doc", "{{select * from blocks where content like 'one%' and type='p'}}\n\nthree\nfour"
+    )
+    content = (await kernel.call("export/exportMdContent", id=root_id))["content"]
+    assert content.endswith("> one\n> two\n\nthree  \nfour\n")

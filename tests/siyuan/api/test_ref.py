@@ -77,7 +77,7 @@ async def test_a_mention_is_shown_marked(kernel: MemoryKernel) -> None:
     answer = await kernel.call("ref/getBackmentionDoc", defID=target, refTreeID=other, keyword="")
     (mention,) = answer["backmentions"]
     assert "search-mark" in mention["dom"]
-    assert answer["keywords"] == ["Whale"]
+    assert answer["keywords"] == ["whale"]
 
 
 async def test_an_unknown_block_has_neither(kernel: MemoryKernel) -> None:

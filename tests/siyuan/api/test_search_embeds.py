@@ -86,3 +86,11 @@ async def test_the_text_of_what_is_shown_has_its_blank_marks_and_not_where_it_le
     statement = f"SELECT * FROM blocks WHERE root_id = '{source}' AND type IN ('p', 'l') AND content NOT LIKE 'item' ORDER BY type DESC"
     answer = await kernel.call("search/searchEmbedBlock", embedBlockID=source, stmt=statement, excludeIDs=[])
     assert [entry["block"]["markdown"] for entry in answer["blocks"]] == ["\u200b#tag#\u200b x f l", " item"]
+
+
+async def test_a_heading_of_which_only_the_rest_is_shown_keeps_its_name_in_its_place(kernel: MemoryKernel) -> None:
+    statement, _, embed = await _documents(kernel)
+    call = {"embedBlockID": embed, "stmt": statement, "excludeIDs": [], "breadcrumb": True}
+    for mode, wanted in ((0, ""), (2, "Head")):
+        (entry,) = (await kernel.call("search/searchEmbedBlock", headingMode=mode, **call))["blocks"]
+        assert entry["blockPaths"][-1]["name"] == wanted

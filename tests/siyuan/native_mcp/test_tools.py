@@ -128,6 +128,54 @@ async def test_a_broken_tool_answers_nothing(official: Official) -> None:
             await official.endpoint.call(name, {"action": action})
 
 
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("nope", "unrecognized skill source: nope"),
+        ("file:///etc/passwd", "unrecognized skill source: file:///etc/passwd"),
+        ("http://127.0.0.1:1/x", "access to private/internal IP is prohibited"),
+        ("owner/repository", "this kernel sends no requests to the outside"),
+        ("https://93.184.216.34/skill.zip", "this kernel sends no requests to the outside"),
+        ("https://example.com/SKILL.md", "this kernel sends no requests to the outside"),
+    ],
+)
+async def test_a_skill_is_looked_for_only_where_one_can_be(official: Official, url: str, problem: str) -> None:
+    assert await official.failure("skill", "install", url=url) == f"install failed: {problem}"
+
+
+async def test_what_is_no_notebook_is_not_opened(official: Official) -> None:
+    problem = "open notebook failed: can not open file, just support open folder only"
+    for box in ("bad", "20200101000000-zzzzzzz"):
+        assert await official.failure("notebook", "open", id=box) == problem
+
+
+async def test_a_file_takes_no_folders_name(official: Official) -> None:
+    await official.tool("file", "write", path="data/public/a.txt", data="x")
+    await official.tool("file", "write", path="data/public/sub/b.txt", data="x")
+    assert (await official.failure("file", "rename", old="data/public/a.txt", new="data/public/sub")).endswith(
+        "file exists"
+    )
+    await official.tool("file", "rename", old="data/public/a.txt", new="data/public/sub/a.txt")
+
+
+async def test_snapshots_without_a_key_are_not_purged(official: Official) -> None:
+    with pytest.raises(NoAnswer):
+        await official.endpoint.call("repo", {"action": "purge"})
+    await official.memory.call("repo/initRepoKey")
+    assert await official.tool("repo", "purge") == "old snapshots purged"
+
+
+async def test_a_cell_of_a_column_that_is_not_there_breaks_the_tool(official: Official) -> None:
+    view = "20240101000000-aaaaaaa"
+    box = await official.memory.notebook()
+    shown = f'<div data-type="NodeAttributeView" data-av-id="{view}" data-av-type="table"></div>'
+    await official.memory.document(box, "/Base", shown)
+    await official.memory.call("av/renderAttributeView", id=view)
+    cell = {"id": view, "keyID": "20240101000000-bbbbbbb", "itemID": "20240101000000-ccccccc", "value": "{}"}
+    with pytest.raises(NoAnswer):
+        await official.endpoint.call("database", {"action": "item_update", **cell})
+
+
 async def test_nothing_is_sent_out(official: Official) -> None:
     assert "private/internal" in await official.failure("http_request", url="http://10.0.0.1/")
     assert "no requests to the outside" in await official.failure("web_fetch", url="https://example.com/")

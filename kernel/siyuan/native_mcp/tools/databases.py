@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.siyuan.arguments import EmptyAnswer
 from kernel.siyuan.go_json import BodyUnreadable, read_object
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action, comma_list, json_text
 
@@ -147,11 +148,16 @@ async def item_remove(call: ToolCall) -> str:
 
 
 async def item_update(call: ToolCall) -> str:
+    """For a column that is not there the kernel breaks down: no answer at all."""
     database_id, key_id, item_id, text = call.all_needed("id", "keyID", "itemID", "value")
     try:
         value = read_object(text.encode("utf-8", "replace"))
     except BodyUnreadable as error:
         raise ToolFailed(f"invalid JSON value: {error}") from error
+    answer = await call.api("/api/av/getAttributeView", id=database_id)
+    keys = ((answer.data or {}).get("av") or {}).get("keyValues") or []
+    if keys and all(one["key"]["id"] != key_id for one in keys):
+        raise EmptyAnswer
     await call.data(
         "/api/av/setAttributeViewBlockAttr",
         "update cell failed: ",

@@ -164,6 +164,8 @@ async def rename(call: ToolCall) -> str:
     files = call.workspace.files
     if not files.exists(source):
         raise ToolFailed(f"rename failed: rename {files.absolute(source)} {files.absolute(target)}: {_GONE}")
+    if source != target and files.is_dir(target):
+        raise ToolFailed(f"rename failed: rename {files.absolute(source)} {files.absolute(target)}: file exists")
     await _change(call, lambda store: store.rename(source, target), "rename failed: ", source, target)
     return f"renamed: {old} -> {new}"
 

@@ -8,7 +8,7 @@ from kernel.ids import is_node_id
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
 from kernel.siyuan.native_mcp.tools.blocks import dom_from, perform_operation
 from kernel.siyuan.native_mcp.tools.documents import reload_tree
-from kernel.workspace.boxes import close_box, create_box, list_boxes
+from kernel.workspace.boxes import NOT_A_FOLDER, close_box, create_box, list_boxes
 from kernel.workspace.daily_notes import daily_note
 from kernel.workspace.documents import QUERY_FAILED
 from kernel.workspace.operations import Operation
@@ -33,6 +33,8 @@ async def list_all(call: ToolCall) -> str:
 
 async def open_one(call: ToolCall) -> str:
     box = call.needed("id")
+    if not is_node_id(box):
+        raise ToolFailed(f"open notebook failed: {NOT_A_FOLDER}")
     await call.data("/api/notebook/openNotebook", "open notebook failed: ", notebook=box)
     return f"notebook opened: {box}"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
 from kernel.siyuan.native_mcp.tools.others import OFFLINE
@@ -20,6 +23,8 @@ _FENCE: Final = "---"
 _NO_SOURCE: Final = (
     "url is required for install (owner/repo shorthand, GitHub URL, raw SKILL.md URL, or release zip URL)"
 )
+# A repository by its owner and name, the way GitHub has them.
+_SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+(?:/[\w./-]*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +96,20 @@ async def save(call: ToolCall) -> str:
 
 
 async def install(call: ToolCall) -> str:
-    call.needed("url", _NO_SOURCE)
-    raise ToolFailed(f"install failed: {OFFLINE}")
+    source = call.needed("url", _NO_SOURCE)
+    raise ToolFailed(f"install failed: {_refused_source(source) or OFFLINE}")
+
+
+def _refused_source(source: str) -> str:
+    """Why a source is not even looked up; "" if it would be."""
+    host = urlsplit(source).hostname or "" if "://" in source else ""
+    if not host and not _SHORTHAND.fullmatch(source):
+        return f"unrecognized skill source: {source}"
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ""
+    return "" if address.is_global else "access to private/internal IP is prohibited"
 
 
 async def remove(call: ToolCall) -> str:

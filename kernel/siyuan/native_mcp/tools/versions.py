@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kernel.siyuan.arguments import Arguments
+from kernel.siyuan.arguments import Arguments, EmptyAnswer
 from kernel.siyuan.dispatch import RawAnswer, UnknownRoute, dispatch
 from kernel.siyuan.kernel import Call
 from kernel.siyuan.native_mcp.base import ToolCall, ToolFailed, by_action
@@ -151,6 +151,9 @@ async def repo_search(call: ToolCall) -> str:
 
 
 async def repo_purge(call: ToolCall) -> str:
+    """Without a key the kernel's purge breaks down: no answer at all."""
+    if not call.workspace.conf.section("repo").get("key"):
+        raise EmptyAnswer
     await call.data("/api/repo/purgeRepo", "purge failed: ")
     return "old snapshots purged"
 
