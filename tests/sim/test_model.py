@@ -93,6 +93,17 @@ def test_a_commit_that_nothing_was_written_for_is_noticed() -> None:
         book.answered(book.attempt(mark, "ab12"), committed())
 
 
+@pytest.mark.parametrize(
+    "answer", [{"success": True}, {"success": True, "safety": None}, committed(transactionState="executing")]
+)
+def test_a_success_without_its_receipt_is_noticed(answer: dict[str, Any]) -> None:
+    book, mark = prepared()
+    attempt = book.attempt(mark, "ab12")
+    written(book, mark)
+    with pytest.raises(BrokenPromise, match="a success without its receipt"):
+        book.answered(attempt, answer)
+
+
 def test_an_answer_that_denies_a_write_is_noticed_unless_another_call_made_it() -> None:
     book, mark = prepared()
     attempt = book.attempt(mark, "ab12")

@@ -7,8 +7,11 @@ import pytest
 from kernel.siyuan.native_mcp.protocol import (
     Unreadable,
     agreed_version,
+    error,
+    introduction,
     is_known,
     read_message,
+    result,
     text_result,
     tool_named,
 )
@@ -94,3 +97,33 @@ def test_each_way_of_talking_has_methods_of_its_own() -> None:
 def test_only_a_failure_carries_the_mark_of_one() -> None:
     assert text_result("a") == {"content": [{"type": "text", "text": "a"}]}
     assert text_result("a", is_error=True)["isError"] is True
+
+
+@pytest.mark.parametrize(
+    ("digits", "read"),
+    [
+        ("9007199254740993", 9007199254740992),
+        ("12345678901234567890", 12345678901234567000),
+        ("1000000000000000000000", 1e21),
+        ("-9007199254740993", -9007199254740992),
+    ],
+)
+def test_a_whole_number_beyond_a_double_is_the_nearest_one(digits: str, read: float) -> None:
+    assert read_message(f'{{"jsonrpc":"2.0","method":"ping","id":{digits}}}'.encode()).id == read
+
+
+def test_an_answer_repeats_the_id_it_is_for() -> None:
+    message = read_message(b'{"jsonrpc":"2.0","method":"ping","id":"7"}')
+    assert result(message, {}) == {"jsonrpc": "2.0", "result": {}, "id": "7"}
+    assert error(None, (-32700, "Parse error")) == {
+        "jsonrpc": "2.0",
+        "error": {"code": -32700, "message": "Parse error"},
+        "id": None,
+    }
+
+
+def test_the_endpoint_introduces_itself_with_the_agreed_version() -> None:
+    said = introduction("2025-06-18")
+    assert said["protocolVersion"] == "2025-06-18"
+    assert said["serverInfo"] == {"name": "SiYuan", "version": "3.7.3"}
+    assert said["capabilities"] == {"tools": {"listChanged": False}}

@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from kernel.siyuan.auth import AccessRules, Grant, check_access, cookie_value
+from kernel.siyuan.auth import AccessRules, Grant, check_access, client_address, cookie_value
 from kernel.siyuan.limits import SESSION_MS_MAX
 from kernel.siyuan.sessions import Session, SessionSeal, set_cookie
 from kernel.wire import Headers, Request, Response
@@ -184,3 +184,17 @@ def test_dav_clients_are_asked_for_basic() -> None:
     assert isinstance(asked, Response)
     assert (asked.status, asked.body) == (401, b"")
     assert dict(asked.headers)["WWW-Authenticate"].startswith("Basic realm=")
+
+
+@pytest.mark.parametrize(
+    ("headers", "address"),
+    [
+        ({}, "10.0.0.9"),
+        ({"x_forwarded_for": "10.1.1.1, 10.2.2.2"}, "10.1.1.1"),
+        ({"x_forwarded_for": "10.1.1.1, nobody"}, "10.0.0.9"),
+        ({"x_forwarded_for": "nobody", "x_real_ip": "10.3.3.3"}, "10.3.3.3"),
+        ({"x_real_ip": ""}, "10.0.0.9"),
+    ],
+)
+def test_a_client_is_where_its_proxy_says_unless_that_is_no_address(headers: dict[str, str], address: str) -> None:
+    assert client_address(request(peer="10.0.0.9", **headers)) == address
