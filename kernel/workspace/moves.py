@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
+from kernel.ids import is_node_id
 from kernel.workspace.doc_tree import (
     append_to_sort,
     insert_into_sort,
@@ -297,12 +298,15 @@ def _split_off(
 
 # --- into a heading ------------------------------------------------------------------------------------------------
 def document_to_heading(workspace: Workspace, source_id: str, target_id: str, after: bool) -> tuple[str, str]:
-    """A document without children becomes a heading beside a block; (notebook, path) where it was.
+    """A document without children becomes a heading beside a block; (notebook, path) where it was, empty where an id
+    is none or the block is unknown: then nothing is done.
 
     Raises:
         NotFound: the document is unknown (``block not found``).
         Refusal: it has children, or is a notebook's own.
     """
+    if not is_node_id(source_id) or not is_node_id(target_id):
+        return "", ""
     try:
         source = workspace.edit(source_id)
     except NotFound as error:

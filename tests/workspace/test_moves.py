@@ -301,6 +301,7 @@ async def test_a_document_that_is_no_heading_is_refused(shelf: tuple[MemoryKerne
         with pytest.raises(error) as refusal:
             document_to_heading(workspace, source, target, True)
         assert refusal.value.args == (message,)
-    assert document_to_heading(workspace, b, GONE, True) == ("", "")
+    for ids in ((b, GONE), (b, "x"), ("x", text)):
+        assert document_to_heading(workspace, *ids, True) == ("", "")
     document_to_heading(workspace, b, text, True)
     assert not workspace.files.exists(f"data/{box}/{a}")
