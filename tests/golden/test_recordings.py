@@ -16,6 +16,7 @@ from tests.golden.in_process import differing_exchanges
 
 _COMMITTED: Final = Path(__file__).parent / "recordings"
 _FOLDER: Final = Path(os.environ.get("SISYPHUS_GOLDEN", _COMMITTED))
+_SELECTION_BYTES_MAX: Final = 5_000_000
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "differences.md"
 
 # Exchanges that come out otherwise on purpose: the row of docs/differences.md that says so.
@@ -46,3 +47,7 @@ def test_every_difference_on_purpose_is_told_in_the_documentation() -> None:
     page = _PAGE.read_text(encoding="utf-8")
     assert [name for name, (_, row) in _ON_PURPOSE.items() if row not in page] == []
     assert set(_ON_PURPOSE) <= {path.stem for path in _COMMITTED.glob("*.json")}
+
+
+def test_the_selection_stays_small() -> None:
+    assert sum(path.stat().st_size for path in _COMMITTED.iterdir()) <= _SELECTION_BYTES_MAX
