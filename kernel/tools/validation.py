@@ -59,7 +59,7 @@ def _resolve_aliases(action: Action, business: dict[str, Any]) -> Iterator[Probl
         target = action.argument(name)
         if target is not None and target.schema.get("type") == "array" and not isinstance(value, list):
             value = [value]
-        if name in business and business[name] != value:
+        if name in business and business[name] != value and alias not in action.winning:
             yield Problem(alias, f"Another spelling of {name}, which says something else.")
         business[name] = value
 

@@ -105,6 +105,17 @@ def test_defaults_are_filled_in_and_aliases_become_what_they_stand_for() -> None
     assert validated(ACTIONS["search.get_backlinks"], {"id": "a", "scopeRootId": "r"})["refTreeID"] == "r"
 
 
+def test_of_two_spellings_that_differ_the_call_is_refused_but_where_one_of_them_wins() -> None:
+    assert faults("av.get", avID="a", id="b") == ["id"]
+    assert faults("search.search_assets", k="a", query="b") == ["query"]
+    assert validated(ACTIONS["search.query_sql"], {"stmt": "a", "sql": "b"})["stmt"] == "b"
+    asked = {"id": "a", "refTreeID": "r", "scopeRootId": "s"}
+    assert validated(ACTIONS["search.get_backlinks"], asked)["refTreeID"] == "s"
+    assert validated(ACTIONS["file.upload_asset"], {"file": "/x"})["localFilePath"] == "/x"
+    for action in ACTIONS.values():
+        assert action.winning <= set(action.aliases), action.key
+
+
 def test_a_whole_float_counts_as_a_whole_number() -> None:
     assert faults("fs.tree", path="/", maxDepth=3.0) == []
     assert faults("fs.tree", path="/", maxDepth=3.5) == ["maxDepth"]

@@ -36,9 +36,10 @@ def _add_templates(file: ToolTable) -> None:
         "upload_asset",
         SOURCE,
         "Store an uploaded file as an asset.",
-        'assetsDirPath text = "/assets/"; localFilePath text; uploadSource @digest; confirmLargeFile bool',
+        'assetsDirPath text = "/assets/"; localFilePath text; uploadSource @digest; confirmLargeFile bool; ~file text',
         tier="basic",
         is_dangerous=True,
+        aliases={"file": "localFilePath"},
         rules=(any_of("localFilePath", "uploadSource"),),
         call_form="uploadSource | localFilePath",
     )

@@ -43,6 +43,8 @@ class Action:
     eager_rules: tuple[Rule, ...] = ()
     # Old spellings: alias → the argument it stands for.
     aliases: Mapping[str, str] = field(default_factory=dict)
+    # Those of them that win over their argument where both are given; of any other, two different values are refused.
+    winning: frozenset[str] = frozenset()
     # How the required arguments are named in the tool's description; "" derives it from the arguments.
     call_form: str = ""
     # Further lines for help: how arguments depend on each other, what to mind.

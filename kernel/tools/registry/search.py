@@ -84,6 +84,7 @@ def _add_searches(search: ToolTable) -> None:
         "stmt text; sql text; maxRows int 1..1000 = 200",
         tier="basic",
         aliases={"sql": "stmt"},
+        winning=frozenset({"sql"}),
         rules=(any_of("stmt", message="Required: one SELECT."),),
         call_form="stmt",
     )
@@ -97,6 +98,7 @@ def _add_references(search: ToolTable) -> None:
         'id* text; keyword text; refTreeID text; scopeRootId text; mode links|mentions|both = "both"',
         tier="basic",
         aliases={"scopeRootId": "refTreeID"},
+        winning=frozenset({"scopeRootId"}),
     )
     search.add(
         "search_refs",
