@@ -57,20 +57,20 @@ def headings_before(node: Node) -> list[Node]:
 
 def heading_above(node: Node) -> Node | None:
     """The heading whose section a block stands in, else its parent."""
-    level = level_of(node) or 16
+    level = level_of(node) if node.type == "NodeHeading" else BELOW_ALL
     for sibling in headings_before(node):
-        if 0 < level_of(sibling) < level:
+        if level_of(sibling) < level:
             return sibling
     return node.parent
 
 
 def folded_heading_above(node: Node) -> Node | None:
     """The topmost folded heading whose section hides a block."""
-    level = level_of(node) or BELOW_ALL
+    level = level_of(node) if node.type == "NodeHeading" else BELOW_ALL
     found = None
     for sibling in headings_before(node):
         sibling_level = level_of(sibling)
-        if not 0 < sibling_level < level:
+        if sibling_level >= level:
             continue
         level = sibling_level
         if is_folded(sibling) and (node.type != "NodeHeading" or sibling_level < level_of(node)):
@@ -83,15 +83,12 @@ def ancestors_with_headings(node: Node) -> list[Node]:
     found = []
     below: Node | None = node
     while below is not None and below.parent is not None:
-        level = level_of(below) or BELOW_ALL
+        level = level_of(below) if below.type == "NodeHeading" else BELOW_ALL
         for sibling in headings_before(below):
-            sibling_level = level_of(sibling)
-            if not sibling_level:
-                continue
-            if sibling_level >= level:
+            if level_of(sibling) >= level:
                 break
             found.append(sibling)
-            level = sibling_level
+            level = level_of(sibling)
         found.append(below.parent)
         below = below.parent
     return found
