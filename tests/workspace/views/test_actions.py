@@ -148,3 +148,42 @@ async def test_one_of_two_blocks_that_show_a_database_goes(av: Databases) -> Non
     av.kernel.workspace.files.remove("data/storage/av/blocks.msgpack")
     await av.kernel.call("block/deleteBlock", id=av.block)
     assert await shown(av) == []
+
+
+async def test_items_follow_blocks_that_are_databases_headings_or_hidden_documents(av: Databases) -> None:
+    await av.operate("setAttrViewName", id=OTHER, data="Named")
+    await av.bind(ITEMS[0], av.other)
+    assert await av.rows() == ["Named"]
+    await av.operate("setAttrViewName", id=OTHER, data="")
+    await av.bind(ITEMS[1], av.document)
+    await av.kernel.call("attr/setBlockAttrs", id=av.document, attrs={"custom-hidden": "true"})
+    await av.kernel.call("av/removeAttributeViewBlocks", avID=AV, srcIDs=ITEMS[1:2])
+    assert "custom-hidden" not in await attributes(av, av.document)
+
+
+async def test_a_block_that_only_says_that_it_is_bound_follows_nothing(av: Databases) -> None:
+    await av.add("one")
+    await av.kernel.call("attr/setBlockAttrs", id=av.texts[0], attrs={"custom-avs": AV})
+    await av.kernel.call("attr/setBlockAttrs", id=av.texts[0], attrs={"name": "n"})
+    assert await av.rows() == ["one"]
+
+
+async def test_an_item_whose_block_does_not_know_it_is_detached_all_the_same(av: Databases) -> None:
+    await av.bind(ITEMS[0], av.texts[0])
+    await av.kernel.call("attr/setBlockAttrs", id=av.texts[0], attrs={"custom-avs": ""})
+    await av.kernel.call("block/deleteBlock", id=av.block)
+    assert "custom-avs" not in await attributes(av, av.texts[0])
+
+
+async def test_a_block_that_is_not_there_is_no_item(av: Databases) -> None:
+    source = {"itemID": ITEMS[0], "isDetached": False, "id": "20200101000000-zzzzzzz"}
+    arguments = {"avID": AV, "srcs": [source]}
+    assert (await av.kernel.answer("av/addAttributeViewBlocks", **arguments)).code != 0
+    assert await av.rows() == []
+
+
+async def test_an_update_of_a_block_that_is_gone_fails_and_changes_no_database(av: Databases) -> None:
+    await av.add("one")
+    gone = {"action": "delete", "id": "20200101000000-zzzzzzz", "avID": "", "blockID": ""}
+    await av.operate(**gone)
+    assert await av.rows() == ["one"]

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 
+from kernel.workspace.views.binding import set_at_once
+from kernel.workspace.views.layouts import change_layout
 from tests.workspace.views.world import AV, ITEMS, OTHER, Databases, cell, filled, filter_by, key_id, number, related
+
+GONE = "20200101000000-zzzzzzz"
 
 
 # --- relations -----------------------------------------------------------------------------------------------------------
@@ -128,3 +132,50 @@ async def test_times_show_when_items_were_made_and_changed(av: Databases) -> Non
     source = {"itemID": ITEMS[1], "isDetached": True, "content": "two"}
     await av.kernel.call("av/addAttributeViewBlocks", avID=AV, srcs=[source])
     assert (await cell(av, ITEMS[1], key_id("date")))["date"]["content"] == av.kernel.clock.wall_ms()
+
+
+# --- what is not there -----------------------------------------------------------------------------------------------
+async def test_a_layout_that_the_view_has_already_changes_nothing(av: Databases) -> None:
+    before = (await av.stored())["views"]
+    await av.kernel.call("av/changeAttrViewLayout", avID=AV, blockID=av.block, layoutType="table")
+    assert (await av.stored())["views"] == before
+
+
+async def test_every_block_that_shows_the_view_follows_its_layout(av: Databases) -> None:
+    view = (await av.show())["viewID"]
+    data = f'<div data-type="NodeAttributeView" data-av-id="{AV}" data-av-type="table"></div>'
+    done = await av.kernel.call("block/insertBlock", previousID=av.other, dataType="markdown", data=data)
+    second = done[0]["doOperations"][0]["id"]
+    await av.operate("setAttrViewBlockView", id=view)
+    await av.operate("setAttrViewBlockView", id=view, blockID=second)
+    await av.operate("setAttrViewViewName", id=view, data="Mine")
+    await av.kernel.call("av/changeAttrViewLayout", avID=AV, blockID=av.block, layoutType="gallery")
+    for block in (av.block, second):
+        kramdown = (await av.kernel.call("block/getBlockKramdown", id=block))["kramdown"]
+        assert 'data-av-type="gallery"' in kramdown
+    assert (await av.show())["view"]["name"] == "Mine", "a name of one's own stays"
+    await av.operate("addAttrViewView", id=ITEMS[0], layout="table", blockID=second)
+    await av.kernel.call("av/changeAttrViewLayout", avID=AV, blockID=av.block, layoutType="kanban")
+    assert (await av.kernel.call("attr/getBlockAttrs", id=second))["custom-sy-av-view"] == ITEMS[0]
+    await av.operate("removeAttrViewView", blockID=second)
+    assert (await av.kernel.call("attr/getBlockAttrs", id=second))["custom-sy-av-view"] == view
+
+
+async def test_a_view_of_no_layout_is_kept_as_it_is_called(av: Databases) -> None:
+    workspace = av.kernel.workspace
+    change_layout(workspace, set_at_once(workspace), av.block, AV, "odd")
+    assert (await av.stored())["views"][0]["type"] == "odd"
+
+
+async def test_views_are_not_added_or_copied_without_what_they_need(av: Databases) -> None:
+    await av.operate("addAttrViewView", id=ITEMS[0], layout="", blockID=GONE)
+    assert len((await av.stored())["views"]) == 1
+    assert av.refusal("duplicateAttrViewView", previousID="gone", id=ITEMS[0]) is not None
+    view = (await av.show())["viewID"]
+    assert av.refusal("duplicateAttrViewView", previousID=view, id=ITEMS[0], blockID=GONE) is not None
+    await av.operate("sortAttrViewView", id=view, previousID=view)
+    await av.operate("setAttrViewBlockView", id=view)
+    await av.operate("setAttrViewBlockView", id=view)
+    av.rewrite(lambda data: data.update(views=[]))
+    await av.operate("addAttrViewView", id=ITEMS[0], layout="table")
+    assert not (await av.stored())["views"]

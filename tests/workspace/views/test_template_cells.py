@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from kernel.workspace.views.moments import unix_ms
 from tests.siyuan.kernel_in_memory import MemoryKernel
+from tests.workspace.views.world import ITEMS, Databases, cell, filled, key_id, related, roll_up, said
 
 AV = "20240101000000-avavava"
 KINDS = {"Num": "number", "Txt": "text", "Sel": "mSelect", "When": "date", "Tpl": "template", "Second": "template"}
@@ -68,3 +70,51 @@ async def test_a_template_makes_a_cell_of_the_others(base: MemoryKernel, source:
 
 async def test_a_template_may_name_another_wherever_that_stands(base: MemoryKernel) -> None:
     assert await _shown(base, Second=".action{.Txt}!", Tpl=".action{upper .Second}") == ["HELLO!", "!"]
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("</b>", "&lt;/b&gt;"),
+        ("<b></i></b>", "&lt;b&gt;&lt;/i&gt;&lt;/b&gt;"),
+        ("<!-- x", "&lt;!-- x"),
+        ("<!-- x --><i>y</i>", "<!-- x --><i>y</i>"),
+    ],
+)
+async def test_elements_that_are_not_closed_are_shown_as_text(base: MemoryKernel, source: str, wanted: str) -> None:
+    assert await _shown(base, Tpl=source) == [wanted, wanted]
+
+
+async def test_a_date_with_an_end_has_both(av: Databases) -> None:
+    day = av.kernel.clock.local().replace(hour=12)
+    span = {
+        "content": unix_ms(day),
+        "isNotEmpty": True,
+        "hasEndDate": True,
+        "content2": unix_ms(day),
+        "isNotEmpty2": True,
+    }
+    await filled(av, "date", {"date": span}, items=("one",))
+    column = await av.key("template")
+    template = '.action{.date | date "2006"}-.action{.date_end | date "2006"}'
+    await av.operate("updateAttrViewColTemplate", type="template", id=column, data=template)
+    assert said(await cell(av, ITEMS[0], column)) == f"{day:%Y}-{day:%Y}"
+
+
+async def test_relations_and_rollups_are_lists(av: Databases) -> None:
+    await related(av, is_two_way=False)
+    await av.key("rollup")
+    await roll_up(av, key_id("number"))
+    column = await av.key("template")
+    template = ".action{range .Relation}[.action{.}].action{end}.action{range .rollup}(.action{mulf . 2}).action{end}"
+    await av.operate("updateAttrViewColTemplate", type="template", id=column, data=template)
+    assert said(await cell(av, ITEMS[0], column)) == "[left][right](6)(8)"
+
+
+async def test_a_bound_item_is_as_old_as_its_block(av: Databases) -> None:
+    await av.bind(ITEMS[0], av.texts[0])
+    column = await av.key("template")
+    template = '.action{.id} .action{.updated | date "20060102150405"}'
+    await av.operate("updateAttrViewColTemplate", type="template", id=column, data=template)
+    stamp = (await av.kernel.call("attr/getBlockAttrs", id=av.texts[0]))["updated"]
+    assert said(await cell(av, ITEMS[0], column)) == f"{av.texts[0]} {stamp}"
