@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernel.workspace.documents import keep_version
 from kernel.workspace.edits import Edit, TransactionError, is_task_item, list_kind
 from kernel.workspace.operations import Operation
+from kernel.workspace.refs import block_ref_counts
 from kernel.workspace.sections import (
     HEADING_FOLD,
     clear_fold,
@@ -152,4 +153,12 @@ def unfold_heading(edit: Edit, operation: Operation) -> None:
     if above is not None:
         clear_fold([*section_of(above), above])
         edit.reloads.append(document.id)
-    operation["retData"] = edit.render(unfold(heading))
+    shown = unfold(heading)
+    nodes = [below for child in shown for below in child.walk() if below.id]
+    counts = block_ref_counts(edit.workspace, [node.id for node in nodes])
+    counted = [node for node in nodes if counts.get(node.id)]
+    for node in counted:
+        node.properties["refcount"] = str(counts[node.id])
+    operation["retData"] = edit.render(shown)
+    for node in counted:
+        del node.properties["refcount"]

@@ -122,3 +122,16 @@ async def test_documents_are_listed_under_the_path_that_was_asked_for(kernel: Me
     for path, wanted in (("/", f"/{root_id}.sy"), ("", f"{root_id}.sy")):
         listed = await kernel.call("filetree/listDocsByPath", notebook=box, path=path)
         assert [one["path"] for one in listed["files"]] == [wanted]
+
+
+async def test_a_section_that_is_unfolded_is_drawn_with_the_numbers_of_references(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    document = await kernel.document(box, "/Doc", f'## Head\n\nbelow\n{{: id="{ONE}"}}')
+    await kernel.document(box, "/Other", f"see (({ONE} 'it'))")
+    heading = (await kernel.children(document))[0]
+    for action in ("foldHeading", "unfoldHeading"):
+        operation = {"action": action, "id": heading}
+        transactions = [{"doOperations": [operation], "undoOperations": []}]
+        told = await kernel.call("transactions", transactions=transactions, reqId=1, app="a", session="s")
+    assert 'refcount="1"' in told[0]["doOperations"][0]["retData"]
+    assert "refcount" not in (await kernel.call("block/getBlockKramdown", id=ONE))["kramdown"]

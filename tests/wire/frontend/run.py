@@ -31,6 +31,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 EXPECTED = HERE / "expected.json"
 OURS = f"{shlex.quote(sys.executable)} -m kernel serve --port {{port}} --workspace {{workspace}} --wd {{wd}}"
 STORY_S_MAX = 600
+# What the interface sends when a key is pressed or the mouse is, but at most once in a while: in which step it falls hangs
+# on how long the steps before took, and not on what the kernel answers.
+BY_THE_CLOCK = ("POST /api/notebook/touchEncryptedNotebooks ",)
 
 
 class Absent(Exception):
@@ -88,8 +91,14 @@ def differences(expected: list[dict[str, Any]], found: list[dict[str, Any]]) -> 
         yield "other steps"
     for wanted, seen in zip(expected, found, strict=False):
         for name in wanted:
-            if wanted[name] != seen.get(name):
-                yield f"{wanted['step']}, {name}:\n    expected {wanted[name]}\n    found    {seen.get(name)}"
+            one, other = (effects(step.get(name)) for step in (wanted, seen))
+            if one != other:
+                yield f"{wanted['step']}, {name}:\n    expected {one}\n    found    {other}"
+
+
+def effects(seen: Any) -> Any:
+    """What a step showed, without the requests that come by the clock."""
+    return [one for one in seen if not str(one).startswith(BY_THE_CLOCK)] if isinstance(seen, list) else seen
 
 
 def main() -> int:

@@ -257,6 +257,8 @@ class Story:
 
     def _search(self) -> None:
         self.page.keyboard.press("Control+p")
+        # Without a word it lists what was changed lately, a moment later: who types sooner never asks for that.
+        self._wait_until_quiet()
         self.page.locator("#searchInput").fill("Typed")
 
     def _undo(self) -> None:
