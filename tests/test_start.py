@@ -57,6 +57,26 @@ async def test_damaged_documents_are_named_up_to_the_bound(workspace: Path, capl
     assert all(file.read_bytes() == b'{"ID": "2024' for file in files)
 
 
+@pytest.mark.parametrize("copy", ["19990101000000-earlier", "20990101000000-laterrr"])
+async def test_of_two_files_with_one_document_the_one_of_its_name_is_served_and_the_other_left_alone(
+    workspace: Path, copy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = "20240101000001-abcdefg"
+    told = '{"ID":"%s","Spec":"2","Type":"NodeDocument","Properties":{"id":"%s","title":"%s"},"Children":[]}'
+    files = [workspace / "data" / BOX / f"{name}.sy" for name in (own, copy)]
+    for file, title in zip(files, ("Own", "Copy"), strict=True):
+        file.write_text(told % (own, own, title))
+    before = [file.read_bytes() for file in files]
+    with caplog.at_level(logging.WARNING):
+        async with open_app(Settings(workspace=workspace), SystemClock(), SystemIds()) as app:
+            assert app.kernel.workspace.entry(own).title == "Own"
+    reason = f"it holds document {own}, and so does {BOX}/{own}.sy"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"a document cannot be read and is left as it is: {BOX}/{copy}.sy: {reason}"
+    ]
+    assert [file.read_bytes() for file in files] == before
+
+
 async def test_a_ledger_that_cannot_be_used_is_named(workspace: Path, caplog: pytest.LogCaptureFixture) -> None:
     ledger = storage_folder(workspace) / LEDGER_FILE
     ledger.parent.mkdir(parents=True)

@@ -333,8 +333,25 @@ class Workspace:
         except (ValueError, OSError) as error:
             self.corrupt[f"{box}{path}"] = str(error)
             return
+        if (twin := self._twin(entry)) is not None:
+            if not (_is_named_after_itself(entry) and not _is_named_after_itself(twin)):
+                self._tell_twin(entry, twin)
+                return
+            self._forget(twin.id)
+            self._tell_twin(twin, entry)
         self.blocks.put(entry)
         self._tell_changed(entry.id)
+
+    def _twin(self, entry: DocumentEntry) -> DocumentEntry | None:
+        """The document of the same id in another file: a copy made on the disk. One of the two can be served."""
+        known = self.blocks.documents.get(entry.id)
+        if known is None or (known.box, known.path) == (entry.box, entry.path):
+            return None
+        return known if self.files.exists(f"{DATA}/{known.box}{known.path}") else None
+
+    def _tell_twin(self, left_out: DocumentEntry, served: DocumentEntry) -> None:
+        words = f"it holds document {served.id}, and so does {served.box}{served.path}"
+        self.corrupt[f"{left_out.box}{left_out.path}"] = words
 
     def _reload_document(self, box: str, path: str) -> None:
         known = self.blocks.at_path(box, path)
@@ -419,6 +436,10 @@ class Workspace:
     def _tell_changed(self, root_id: str) -> None:
         for observer in self.observers:
             observer.document_changed(root_id)
+
+
+def _is_named_after_itself(entry: DocumentEntry) -> bool:
+    return entry.path.endswith(f"/{entry.id}{SUFFIX}")
 
 
 __all__ = [
