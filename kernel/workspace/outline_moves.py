@@ -29,6 +29,8 @@ def move_outline_heading(edit: Edit, operation: Operation) -> None:
     if operation.id in (operation["parentID"], operation["previousID"]):
         return
     _, heading = edit.block(operation.id)
+    if heading.type != "NodeHeading":
+        return  # nothing of the outline is moved; the kernel loses blocks here
     if heading.parent is not document.root:
         _say(edit, ONLY_TOP_LEVEL)
         return
@@ -38,6 +40,8 @@ def move_outline_heading(edit: Edit, operation: Operation) -> None:
         _to_front(edit, document, heading, section)
         return
     _, target = edit.block(target_id)
+    if target.type != "NodeHeading":
+        return
     if target.parent is not document.root:
         _say(edit, ONLY_TO_TOP_LEVEL)
     elif any(child is target for child in section):

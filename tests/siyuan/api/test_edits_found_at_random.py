@@ -257,3 +257,17 @@ async def test_a_transaction_without_operations_is_told_as_it_came() -> None:
     for given, told in (({"undoOperations": []}, (None, [])), ({"doOperations": []}, ([], None))):
         (one,) = await kernel.call("transactions", transactions=[given], reqId=1, app="a", session="s")
         assert (one["doOperations"], one["undoOperations"]) == told
+
+
+@pytest.mark.parametrize("target", ["previousID", "parentID", ""])
+async def test_an_outline_move_of_or_to_a_block_that_is_no_heading_moves_nothing(target: str) -> None:
+    kernel = MemoryKernel()
+    box = await kernel.notebook()
+    document = await kernel.document(box, "/Doc", "para\n\n## head\n\nunder")
+    before = (await kernel.call("block/getBlockKramdown", id=document))["kramdown"]
+    paragraph, heading, _ = await kernel.children(document)
+    for moved, place in ((paragraph, heading), (heading, paragraph)) if target else ((paragraph, ""),):
+        operation = {"action": "moveOutlineHeading", "id": moved, **({target: place} if target else {})}
+        transactions = [{"doOperations": [operation], "undoOperations": []}]
+        await kernel.call("transactions", transactions=transactions, reqId=1, app="a", session="s")
+    assert (await kernel.call("block/getBlockKramdown", id=document))["kramdown"] == before
