@@ -128,7 +128,7 @@ def get_ref_text(call: Call) -> Any:
     found = found_node(call, block_id)
     if found is None:
         return "block not found"
-    text = ref_text(found[1]) or block_id
+    text = (ref_text(found[1]) or block_id).replace("&quot;", "&#34;").replace("'", "&#39;")
     return text.replace("\\", "&#92;") if not text.strip("\\") else text
 
 

@@ -81,7 +81,7 @@ def tags_of(node: Node) -> str:
     return " ".join(f"#{mark_content(mark)}#" for mark in node.walk() if inlines.is_mark(mark, "tag"))
 
 
-def mark_content(mark: Node) -> str:
+def mark_content(mark: Node, *, has_memo: bool = True) -> str:
     """The text that a text mark shows: its own, or its formula; a memo is added."""
     text = inlines.mark_text(mark)
     if text:
@@ -89,6 +89,8 @@ def mark_content(mark: Node) -> str:
             text = html.unescape(text)
     else:
         text = str(mark.fields.get("TextMarkInlineMathContent", "")).replace(inlines.NEWLINE_ESCAPE, " ")
+    if not has_memo:
+        return text
     return text + str(mark.fields.get("TextMarkInlineMemoContent", "")).replace(inlines.NEWLINE_ESCAPE, " ")
 
 
@@ -154,7 +156,7 @@ class _Collector:
         return True  # nothing yet: no blank is wanted
 
     def _mark(self, node: Node) -> None:
-        text = mark_content(node)
+        text = mark_content(node, has_memo=not self.is_anchor)
         types = inlines.mark_types(node)
         if "block-ref" in types and not self.is_anchor:
             text = html.unescape(text)

@@ -37,7 +37,8 @@ class _Tokens(HTMLParser):
             self._put(f"<{tag}{_written(attrs)}>")
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._put(f"<{tag}{_written(attrs)}/>")
+        written = _written(attrs)
+        self._put(f"<{tag}{written} />" if tag == "img" else f"<{tag}{written}/>")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in _REMOVED:

@@ -8,12 +8,12 @@ from kernel.workspace.tree import Node
 
 
 def picture(node: Node, width: str) -> str:
-    source = sanitize_address(data_of(node, "NodeLinkDest"))
+    source = sanitize_address(data_of(node, "NodeLinkDest")).replace("<", "&lt;").replace(">", "&gt;")
     alternative, title = data_of(node, "NodeLinkText"), data_of(node, "NodeLinkTitle")
     shown = f'<img src="{source}" data-src="{source}"'
     shown += f' alt="{alternative}"' if alternative else ""
     if title:
-        quoted = title.replace(">", "&gt;").replace("<", "&lt;").replace('"', "&quot;").replace("'", "&apos;")
+        quoted = title.replace(">", "&gt;").replace("<", "&lt;").replace('"', "&quot;").replace("'", "&#39;")
         shown += f' title="{quoted}"'
     style = node.properties.get("style", "").replace(f"{width};", "")
     style = style.replace("flex: 0 0 auto;", "").replace("display: block;", "").strip()

@@ -21,6 +21,7 @@ from kernel.workspace.render.inlines import ZERO_WIDTH, is_cjk
 from kernel.workspace.tree import Node
 
 _VOID: Final = frozenset({"br", "img", "col", "hr", "input"})
+_CELLS: Final = frozenset({"td", "th"})
 # Marks that the editor keeps the caret out of with a zero-width space.
 _GUARDED: Final = frozenset({"code", "kbd", "tag"})
 _FIXED: Final = ("contenteditable", "draggable")
@@ -104,6 +105,7 @@ class _Printed(HTMLParser):
         self.left_out = 0
         self.medium = ""  # the video or sound whose frame is open
         self.skips_blank = False
+        self.in_cell = False
         self.nameless: set[str] = set()
 
     def footnotes(self, block: Node) -> None:
@@ -146,14 +148,18 @@ class _Printed(HTMLParser):
         elif kinds == ["inline-memo"]:
             end = ""
         else:
+            if self.in_cell and "inline-math" in kinds:
+                values = _with_bars_escaped(values)
             self._put(f"<{tag}{_written(self._fixed(values))}{' /' if tag in _VOID else ''}>")
         if tag in _VOID:
             return
+        self.in_cell = self.in_cell or tag in _CELLS
         if tag in _MEDIA:
             self.medium = tag
         if self.heading and "contenteditable" in values:
             self._put(f'<a target="_blank" href="pdf-outline://{self.heading}"> </a>')
             self.heading = ""
+            self.skips_blank = True  # the link stands where the caret would have had its place
         if values.get("data-type") == "NodeHeading" and values.get("data-node-id") in self.outline_ids:
             self.heading = values["data-node-id"]
         self.classes.append(class_)
@@ -169,6 +175,7 @@ class _Printed(HTMLParser):
             self.left_out -= 1
             return
         self.skips_blank = False
+        self.in_cell = self.in_cell and tag not in _CELLS
         class_ = self.classes.pop() if self.classes else ""
         end, _, memo = (self.ends.pop() if self.ends else f"</{tag}>").partition("\0")
         self._put(end)
@@ -232,6 +239,10 @@ def _link(values: dict[str, str]) -> dict[str, str]:
         values.pop("data-subtype", None)
     values.pop("data-inline-memo-content", None)
     return shown | values
+
+
+def _with_bars_escaped(values: dict[str, str]) -> dict[str, str]:
+    return values | {"data-content": values["data-content"].replace("|", "&#124;")}
 
 
 def _written(values: dict[str, str]) -> str:
