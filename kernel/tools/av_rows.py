@@ -268,11 +268,23 @@ def _wrong_cell(reason: str, message: str, av_id: str, cell: Mapping[str, Any]) 
 
 
 async def set_column_options(context: ToolContext, arguments: Arguments) -> Written:
+    """The host only adds and changes: what is left out is removed first, from the cells that have it, too."""
     av_id, key_id, options = arguments["avID"], arguments["keyID"], arguments["options"]
     shown = await carrier(context, av_id, arguments.get("blockID"))
     rows = [{"name": one["name"], "color": one.get("color", ""), "desc": one.get("desc", "")} for one in options]
-    await change(context, shown, {"action": "updateAttrViewColOptions", "avID": av_id, "id": key_id, "data": rows})
     names = [row["name"] for row in rows]
+    stored_before = (key_of(await database(context, av_id), key_id) or {}).get("options") or []
+    before = [str(option.get("name")) for option in stored_before]
+    place = {"avID": av_id, "id": key_id}
+    operations: list[dict[str, Any]] = [
+        {"action": "removeAttrViewColOption", **place, "data": name} for name in before if name not in names
+    ]
+    if rows:
+        # Options that are new come last, whatever the order asked for; the second time none is.
+        repeats = 1 if set(names) <= set(before) else 2
+        operations += [{"action": "updateAttrViewColOptions", **place, "data": rows}] * repeats
+    if operations:
+        await change(context, shown, *operations)
 
     def as_asked(found: dict[str, Any]) -> bool:
         stored = (key_of(found, key_id) or {}).get("options") or []

@@ -166,6 +166,15 @@ async def test_columns_come_get_options_and_go(dbs: Databases) -> None:
     assert told["options"][1] == {"name": "b", "color": "", "desc": "second"}
     keys = {key["id"]: key for key in (await dbs.do("get_attribute_view_keys"))["keys"]}
     assert [option["name"] for option in keys[column]["options"]] == ["a", "b"]
+    (row,) = await dbs.rows("row")
+    await dbs.do("set_cells", rowID=row, columnID=column, valueType="select", option="a")
+    for names in (["c", "b"], ["b", "d", "c"], ["c"], [], ["z", "a"]):
+        told = await dbs.do("set_column_options", keyID=column, options=[{"name": name} for name in names])
+        assert [option["name"] for option in told["options"]] == names
+        keys = {key["id"]: key for key in (await dbs.do("get_attribute_view_keys"))["keys"]}
+        assert [option["name"] for option in keys[column].get("options") or []] == names
+    # An option that is left out leaves the cells, too.
+    assert "a" not in json.dumps((await dbs.do("render"))["table"]["rows"][0]["cells"][column])
     await dbs.do("remove_column", keyID=column)
     assert column not in {key["id"] for key in (await dbs.do("get_attribute_view_keys"))["keys"]}
 
