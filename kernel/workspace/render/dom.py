@@ -153,9 +153,10 @@ class _Writer:
         self.open(node)
         self.out.append('<div contenteditable="false"><table contenteditable="true" spellcheck="false">')
         self.out.append(node.properties.get("caption", ""))
-        self.out.append(f"<colgroup>{self._columns(node)}</colgroup><thead>")
-        head = node.children[0] if node.children[0].type == "NodeTableHead" else None
-        for row in head.children if head is not None else ():
+        self.out.append(inline_dom([child for child in node.children if child.type == "NodeText"]))
+        head = [row for child in node.children if child.type == "NodeTableHead" for row in child.children]
+        self.out.append(f"<colgroup>{self._columns(node, head)}</colgroup><thead>")
+        for row in head:
             self._row(row, "th")
         self.out.append("</thead><tbody>")
         for row in node.children:
@@ -163,12 +164,11 @@ class _Writer:
                 self._row(row, "td")
         self.out.append(f"{_TABLE_TAIL}{attribute_marks(node)}</div>")
 
-    def _columns(self, node: Node) -> str:
+    def _columns(self, node: Node, rows: list[Node]) -> str:
         colgroup = node.properties.get("colgroup", "")
         if colgroup:
             styles = colgroup.split("|")
         else:
-            rows = node.children[0].children
             cells = [cell for cell in rows[0].children if cell.type == "NodeTableCell"] if rows else []
             styles = [cell.properties.get("style", "") for cell in cells]
         return "".join(f'<col style="{style}" />' if style else "<col />" for style in styles)

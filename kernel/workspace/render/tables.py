@@ -27,17 +27,20 @@ CellText = Callable[[Node], str]
 def markdown_table(node: Node, mode: Literal["md", "textmark"], *, cell_text: CellText | None = None) -> str:
     """The table with bars; ``cell_text`` writes a cell, by default as ``mode`` has it."""
     rows = table_rows(node)
-    if not rows or node.children[0].type != "NodeTableHead":
+    head = next((child for child in node.children if child.type == "NodeTableHead"), None)
+    if not rows or head is None:
         return ""
     write = cell_text or (_md_cell if mode == "md" else _textmark_cell)
-    head_rows = len(node.children[0].children)
+    head_rows = len(head.children)
     widths = column_widths([rows[0], *rows[head_rows:]])
     lines = []
     for index, row in enumerate(rows):
         lines.append("".join(f"|{write(cell)}" for cell in row) + "|")
         if index == head_rows - 1:
             lines.append("".join(_delimiter(cell, widths[at]) for at, cell in enumerate(rows[0])) + "|")
-    return "\n".join(lines) + "\n"
+    # The text of a caption, which pasted tables have, stands before everything.
+    caption = "".join(child.data for child in node.children if child.type == "NodeText")
+    return caption + "\n".join(lines) + "\n"
 
 
 def table_rows(node: Node) -> list[list[Node]]:

@@ -44,10 +44,12 @@ def comparable(answer: object) -> str:
     return _TAG.sub(_in_order, text)
 
 
-@pytest.mark.parametrize("case", OBSERVED, ids=lambda case: case["markdown"][:40])
+@pytest.mark.parametrize("case", OBSERVED, ids=lambda case: case.get("markdown", case.get("dom"))[:40])
 async def test_a_document_is_shown_and_exported_as_observed(kernel: MemoryKernel, case: dict[str, Any]) -> None:
     box = await kernel.notebook()
-    document_id = await kernel.document(box, "/Doc", case["markdown"])
+    document_id = await kernel.document(box, "/Doc", case.get("markdown", ""))
+    if "dom" in case:  # what an editor pastes
+        await kernel.call("block/appendBlock", parentID=document_id, dataType="dom", data=case["dom"])
     for form, wanted in case["forms"].items():
         path, options, member = FORMS[form]
         answer = await kernel.call(path, id=document_id, **options)
