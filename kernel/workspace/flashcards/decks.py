@@ -121,7 +121,7 @@ def log_review(workspace: Workspace, card: Card, rating: int, before: Memory) ->
     known: Any = []
     if workspace.files.exists(path):
         try:
-            known = msgspec.msgpack.decode(workspace.files.read(path))
+            known = msgspec.msgpack.decode(workspace.files.read(path), type=list[Any])
         except msgspec.DecodeError:
             known = []
     line = {

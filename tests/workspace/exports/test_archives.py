@@ -10,6 +10,12 @@ from urllib.parse import unquote
 
 import pytest
 
+from kernel.workspace.exports.choosing import chosen_documents, readable, with_related
+from kernel.workspace.exports.markdown_files import MarkdownFiles
+from kernel.workspace.exports.settings import ExportSettings
+from kernel.workspace.exports.sy_files import emoji_in, sy_files
+from kernel.workspace.flashcards.decks import BUILT_IN
+from kernel.workspace.tree import Node
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
 
@@ -176,3 +182,108 @@ async def test_flashcards_databases_and_emoji_go_along(notes: Notes) -> None:
     assert f"Rich/storage/av/{database}.json" in found
     assert "Rich/storage/riff/20230218211946-2kw8jgx.cards" in found
     assert found["Rich/emojis/own.png"] == b"emoji"
+
+
+# --- what is not there, and what comes along -------------------------------------------------------------------------
+GONE = "20200101000000-zzzzzzz"
+
+
+async def test_documents_that_cannot_be_read_and_assets_that_are_gone_are_left_out(notes: Notes) -> None:
+    workspace = notes.kernel.workspace
+    assert readable(workspace, GONE) is None
+    assert chosen_documents(workspace, [GONE, notes.ids["Kid"]], has_sub_documents=False) == [notes.ids["Kid"]]
+    assert with_related(workspace, [GONE, notes.ids["Grand"]], has_related=False)[0] == [notes.ids["Grand"]]
+    workspace.files.remove("data/assets/pic-20240101000000-abcdefg.png")
+    assert not [name for name in await notes.markdown("Par", includeSubDocs=False) if name.endswith(".png")]
+    stored = await notes.exported("exportSY", id=notes.ids["Par"])
+    assert not [name for name in stored if name.endswith(".png")]
+
+    async def render(_: object) -> str:
+        return "text"
+
+    files = MarkdownFiles(workspace, ExportSettings.of({}, {}))
+    await files.add_all([GONE, notes.ids["Grand"]], render, lambda _: 0)
+    assert [name for name, content in files.entries.items() if content is not None] == ["Par/Kid/Grand.md"]
+
+
+async def test_two_assets_that_would_have_one_name_keep_their_ids(notes: Notes) -> None:
+    write = notes.kernel.workspace.files.write
+    for letter in "xy":
+        write(f"data/assets/twin-20240101000000-abcdef{letter}.png", letter.encode())
+    markdown = "\n\n".join(f"![t](assets/twin-20240101000000-abcdef{letter}.png)" for letter in "xyx")
+    root_id = await notes.kernel.document(notes.box, "/Twins", f"{markdown}\n\n((gone 'x'))")
+    found = await notes.exported("exportMd", id=root_id, removeAssetsID=True)
+    assert sorted(found) == ["Twins.md", "assets/twin-20240101000000-abcdefy.png", "assets/twin.png"]
+    assert found["assets/twin.png"] == b"x"
+
+
+async def test_an_asset_may_be_a_folder_and_a_pdf_has_annotations(notes: Notes) -> None:
+    write = notes.kernel.workspace.files.write
+    write("data/assets/pack-20240101000000-abcdefp/one.txt", b"1")
+    write("data/assets/pack-20240101000000-abcdefp/sub/two.txt", b"2")
+    write("data/assets/book-20240101000000-abcdefb.pdf", b"pdf")
+    write("data/assets/book-20240101000000-abcdefb.pdf.sya", b"{}")
+    markdown = "[p](assets/pack-20240101000000-abcdefp/) [b](assets/book-20240101000000-abcdefb.pdf)"
+    root_id = await notes.kernel.document(notes.box, "/Folder", markdown)
+    for route in ("exportMd", "exportSY"):
+        names = list(await notes.exported(route, id=root_id))
+        assert [name for name in names if name.endswith("two.txt")], route
+        assert [name for name in names if name.endswith(".pdf")], route
+    assert "Folder/assets/book-20240101000000-abcdefb.pdf.sya" in names
+
+
+async def test_databases_bring_those_they_are_related_to_and_their_assets(notes: Notes) -> None:
+    kernel, first, second = notes.kernel, "20240101000000-dbdbdb1", "20240101000000-dbdbdb2"
+    shown = f'<div data-type="NodeAttributeView" data-av-id="{first}" data-av-type="table"></div>'
+    gone = f'<div data-type="NodeAttributeView" data-av-id="{GONE}" data-av-type="table"></div>'
+    root_id = await kernel.document(notes.box, "/Base", f"{shown}\n\n{gone}\n\nitem")
+    kernel.workspace.files.write("data/assets/in-20240101000000-abcdefi.txt", b"in")
+    for database in (first, second):
+        await kernel.call("av/renderAttributeView", id=database)
+    for kind in ("relation", "mAsset"):
+        key = {"keyID": f"20240101000000-{kind[:7].lower():0<7}", "keyName": kind, "keyType": kind}
+        await kernel.call("av/addAttributeViewKey", avID=first, keyIcon="", previousKeyID="", **key)
+    rule = {"action": "updateAttrViewColRelation", "avID": first, "id": second, "keyID": "20240101000000-relatio"}
+    operations = {"doOperations": [{**rule, "format": "R", "isTwoWay": False}], "undoOperations": []}
+    await kernel.call("transactions", transactions=[operations], reqId=1, app="a", session="s")
+    source = {"itemID": "20240101000000-item001", "isDetached": False, "id": notes.ids["Grand"]}
+    await kernel.call("av/addAttributeViewBlocks", avID=first, srcs=[source])
+    asset = {"type": "file", "name": "in", "content": "assets/in-20240101000000-abcdefi.txt"}
+    cell = {"avID": first, "keyID": "20240101000000-masset0", "itemID": "20240101000000-item001"}
+    await kernel.call("av/setAttributeViewBlockAttr", **cell, value={"mAsset": [asset]})
+    found = await notes.exported("exportSY", id=root_id, includeRelatedDocs=True)
+    assert {f"Base/storage/av/{one}.json" for one in (first, second)} <= set(found)
+    assert "Base/assets/in-20240101000000-abcdefi.txt" in found
+    assert f"Base/storage/av/{GONE}.json" not in found
+    entries = sy_files(kernel.workspace, notes.box, [root_id], "", has_related=True)
+    assert f"{notes.ids['Grand']}.sy" in entries, "what an item stands for is related"
+
+
+async def test_emoji_in_texts_go_along_where_they_are_there(notes: Notes) -> None:
+    kernel = notes.kernel
+    kernel.workspace.files.write("data/emojis/own.png", b"emoji")
+    root_id = await kernel.document(notes.box, "/Smile", "a :own: b :gone:")
+    await kernel.call("attr/setBlockAttrs", id=root_id, attrs={"icon": "none.png"})
+    images = [Node("NodeEmojiImg", data=f'<img src="/emojis/{name}.png"/>') for name in ("own", "gone")]
+    document = kernel.workspace.document(root_id)
+    for image in images:
+        document.root.children[0].append(image)
+    assert emoji_in(document.root) == ["emojis/none.png", "emojis/own.png", "emojis/gone.png"]
+    entries = sy_files(kernel.workspace, notes.box, [root_id], "", has_related=False)
+    assert [name for name in entries if name.startswith("emojis/")] == ["emojis/own.png"]
+
+
+async def test_decks_without_cards_of_the_documents_stay_and_so_does_an_order_that_is_not_kept(notes: Notes) -> None:
+    kernel = notes.kernel
+    other = (await kernel.children(notes.ids["Other"]))[0]
+    for _ in range(2):
+        await kernel.call("riff/addRiffCards", deckID=BUILT_IN, blockIDs=[other])
+    kernel.workspace.files.write(f"data/{notes.box}/.siyuan/sort.json", b"{}")
+    entries = sy_files(kernel.workspace, notes.box, [notes.ids["Grand"]], "", has_related=False)
+    assert [name for name in entries if "riff" in name or name.endswith("sort.json")] == []
+    meta = f"data/{notes.box}/.siyuan/boxDoc.json"
+    if kernel.workspace.files.exists(meta):
+        kernel.workspace.files.remove(meta)
+    entries = sy_files(kernel.workspace, notes.box, [notes.ids["Grand"]], "", has_related=False, has_conf=True)
+    assert ".siyuan/conf.json" in entries
+    assert ".siyuan/boxDoc.json" not in entries

@@ -1,0 +1,92 @@
+"""Questions to the index: tags, bookmarks, the newest paragraphs; statements spelled as SQLite would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apsw
+import pytest
+
+from kernel.workspace.index.queries import (
+    all_tag_labels,
+    bookmark_labels,
+    bookmarked,
+    recent_paragraphs,
+    rows_or_none,
+    tag_labels,
+    tagged_roots,
+)
+from kernel.workspace.index.spelling import respelled, tokens
+from kernel.workspace.index.statements import StatementRefused, check_query
+from tests.siyuan.kernel_in_memory import MemoryKernel
+
+
+async def filled() -> tuple[MemoryKernel, str, list[str]]:
+    kernel = MemoryKernel()
+    root_id = await kernel.document(await kernel.notebook(), "/Doc", "one #big# #big/small#\n\ntwo #other#\n\nthree")
+    blocks = await kernel.children(root_id)
+    for block, label in zip(blocks, ("b", "a", "a"), strict=True):
+        await kernel.call("attr/setBlockAttrs", id=block, attrs={"bookmark": label})
+    kernel.workspace.index.settle()
+    return kernel, root_id, blocks
+
+
+async def test_labels_and_bookmarks_are_found() -> None:
+    kernel, root_id, blocks = await filled()
+    connection = kernel.workspace.index.connection
+    assert sorted(all_tag_labels(connection)) == ["big", "big/small", "other"]
+    assert tag_labels(connection, "big", 9) == ["big", "big/small"]
+    assert tag_labels(connection, "big", 1) == ["big"]
+    assert tagged_roots(connection, "other") == [root_id]
+    assert tagged_roots(connection, "none") == []
+    assert bookmark_labels(connection) == ["a", "b"]
+    assert {row.id for row in bookmarked(connection)} == set(blocks)
+    assert {row.id for row in recent_paragraphs(connection, 2)} < set(blocks)
+
+
+async def test_a_pattern_that_is_more_than_sqlite_takes_finds_nothing() -> None:
+    kernel, _, _ = await filled()
+    connection = kernel.workspace.index.connection
+    assert tag_labels(connection, "%x" * 30_000, 9) == []
+    assert rows_or_none(connection, "SELECT ?", ("a",)) == [("a",)]
+
+
+@pytest.fixture
+def reader() -> Iterator[apsw.Connection]:
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE TABLE blocks (id, content)")
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        (" \n", "SQL statement is empty"),
+        ("DELETE FROM blocks", "SQL statement is not a read-only query"),
+        ("SELECT 1; SELECT 2", "SQL statement is not single"),
+        ("SELECT nothing FROM nowhere", "no such table: nowhere"),
+    ],
+)
+def test_a_block_query_is_one_statement_that_reads(reader: apsw.Connection, statement: str, message: str) -> None:
+    with pytest.raises(StatementRefused, match=message):
+        check_query(reader, statement)
+    check_query(reader, "SELECT * FROM blocks")
+
+
+@pytest.mark.parametrize(
+    ("statement", "spelled"),
+    [
+        ('select "a""b" from `c``d`', 'SELECT "a""b" FROM "c`d"'),
+        ("select [a b] from t", 'SELECT "a b" FROM "t"'),
+        ("select a collate nocase from t", 'SELECT "a" COLLATE nocase FROM "t"'),
+        ("select count(a) from t", 'SELECT count("a") FROM "t"'),
+        (
+            "select * from t where a = (select max(b) from t)",
+            'SELECT * FROM "t" WHERE "a" = (SELECT max("b") FROM "t")',
+        ),
+        ("select count(*) from t", 'SELECT count(*) FROM "t"'),
+    ],
+)
+def test_names_are_quoted_and_words_are_not(statement: str, spelled: str) -> None:
+    assert respelled(tokens(statement) or []) == spelled
