@@ -345,3 +345,32 @@ def test_a_query_block_holds_the_text_of_its_results_a_little_later(shelf: Shelf
     index.note_content(block_id(2), "whale")
     index.flush()
     assert contents(index) == ["Plan", "whale"]
+
+
+def test_a_row_that_takes_the_place_of_one_that_is_gone_is_found_in_its_stead(shelf: Shelf, index: Index) -> None:
+    tree = shelf.put(document(1, "Plan", paragraph(2, "walrus"), paragraph(3, "otter")))
+    index.document_changed(tree.id)
+    assert found(index, "otter") == ["otter"]
+    for text in ("seal", "whale"):
+        shelf.put(document(1, "Plan", paragraph(2, "walrus"), paragraph(3, text)))
+        index.document_changed(tree.id)
+        index.settle()
+    assert [found(index, text) for text in ("otter", "seal", "whale")] == [[], [], ["whale"]]
+
+
+def test_of_a_document_that_nobody_works_with_every_change_is_indexed_whole(shelf: Shelf, index: Index) -> None:
+    tree = shelf.put(document(1, "Plan", paragraph(2, "walrus")))
+    shelf.shelved.add(tree.id)
+    for text in ("walrus", "seal"):
+        shelf.put(document(1, "Plan", paragraph(2, text)))
+        index.document_changed(tree.id)
+        assert contents(index) == ["Plan", text]
+
+
+def test_the_cover_of_a_document_is_one_of_its_assets_and_half_an_annotation_is_none() -> None:
+    fields = {"TextMarkType": "file-annotation-ref", "TextMarkFileAnnotationRefID": "noslash"}
+    tree = document(1, "P", paragraph(2, Node("NodeTextMark", fields=fields)))
+    tree.root.properties["title-img"] = "background-image:url(&quot;assets/c.png&quot;)"
+    rows = document_rows(tree, Surroundings())
+    assert [(row.path, row.title) for row in rows.assets] == [("assets/c.png", "title-img")]
+    assert rows.annotation_refs == []

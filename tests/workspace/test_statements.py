@@ -184,3 +184,9 @@ def test_pragmas_that_only_tell_are_answered(reader: apsw.Connection) -> None:
 def test_text_that_cannot_be_read_is_not_respelled() -> None:
     assert tokens("select \x00") is None
     assert respelled(tokens("select a -> 'b'") or []) is None
+
+
+def test_what_the_kernels_parser_refuses_is_cut_off_behind_the_limit(reader: apsw.Connection) -> None:
+    rows = run(reader, "select '[1]' -> 0 as a, id from blocks")
+    assert rows is not None
+    assert len(rows) == 65

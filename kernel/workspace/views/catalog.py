@@ -102,9 +102,7 @@ def block_keys(workspace: Workspace, block_id: str) -> list[Json]:
             unbind(workspace, set_at_once(workspace), database_id, block_id)
             return found
         if not _find_mirrors(workspace, database_id):
-            node = find_node(workspace, block_id)
-            if node is not None:
-                release(workspace, set_at_once(workspace), database_id, *node)
+            release(workspace, set_at_once(workspace), database_id, *workspace.node(block_id))
             continue
         found.append(_panel(workspace, database, item["blockID"], block_id, keeps_empty=True))
     return found

@@ -85,12 +85,8 @@ def _picture(node: Node) -> str:
         if found and "url(" in rest:
             return rest.partition("url(")[2].partition(")")[0].strip("\"'")
         return style
-    for below in node.walk():
-        if below.type == "NodeImage":
-            target = next((child for child in below.children if child.type == "NodeLinkDest"), None)
-            if target is not None:
-                return target.data
-    return ""
+    children = (child for below in node.walk() if below.type == "NodeImage" for child in below.children)
+    return next((child.data for child in children if child.type == "NodeLinkDest"), "")
 
 
 def _blocks_dom(node: Node, new_id: Callable[[], str]) -> str:

@@ -69,10 +69,7 @@ def set_block_view(workspace: Workspace, put: Setter, block_id: str, database_id
     view = database.view(view_id)
     if view is None:
         raise view_not_found()
-    document = workspace.document(block_id)
-    node = document.node(block_id)
-    if node is not None:
-        show_in_block(put, document, node, view)
+    show_in_block(put, *workspace.node(block_id), view)
 
 
 # --- layout ----------------------------------------------------------------------------------------------------------
@@ -94,12 +91,9 @@ def change_layout(workspace: Workspace, put: Setter, block_id: str, database_id:
                 group_by(place, database, view, made(GROUP, field=board_key(place, database)["id"]))
     for mirror_id in mirrors(workspace, database_id):
         found = find_node(workspace, mirror_id)
-        if found is None:
-            continue
         if mirror_id == block_id:
             database.data["viewID"] = view["id"]
-            show_in_block(put, *found, view)
-        elif view_of_block(workspace, mirror_id) == view["id"]:
+        if found is not None and (mirror_id == block_id or view_of_block(workspace, mirror_id) == view["id"]):
             show_in_block(put, *found, view)
     regroup_all(place, database)
     save(workspace, database)

@@ -198,8 +198,7 @@ def _keep_filled(database: Database, shown: Rendered) -> None:
     """Cells that the database has no value for become values of it, marked as filled in."""
     for index, one in enumerate(shown.fields):
         column = database.column(one.id)
-        if column is None:
-            continue
+        assert column is not None, "fields have a key of the database"
         values = values_in(column)
         known = {value["id"] for value in values}
         for item in shown.items:

@@ -113,6 +113,13 @@ async def test_a_database_that_comes_in_is_shown_whether_it_is_there_or_not(av: 
     assert "custom-sy-av-view" not in await attributes(av, plain)
 
 
+async def test_an_item_whose_block_is_gone_is_bound_to_nothing_when_its_database_comes_in(av: Databases) -> None:
+    await av.bind(ITEMS[0], av.texts[0])
+    av.rewrite(lambda data: data["keyValues"][0]["values"][0]["block"].update(id="20200101000000-zzzzzzz"))
+    fresh = await insert(av, database_block())
+    assert fresh in await shown(av)
+
+
 async def test_a_database_block_keeps_the_view_it_came_with(av: Databases) -> None:
     await av.operate("addAttrViewView", id=ITEMS[0], layout="gallery")
     fresh = await insert(av, f'{database_block()}\n{{: custom-sy-av-view="{ITEMS[1]}"}}')

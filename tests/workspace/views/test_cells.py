@@ -114,6 +114,17 @@ async def test_the_other_side_may_be_gone_or_hold_nothing(av: Databases) -> None
     await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:2]}})
     backs = await av.values(key_id("back"), OTHER)
     assert [said(backs[item]) for item in ITEMS[:2]] == [ITEMS[:1], ITEMS[:1]]
+
+    def forget(data: dict[str, Any]) -> None:
+        for column in data["keyValues"]:
+            for value in column.get("values") or () if column["key"]["id"] == key_id("back") else ():
+                value["relation"]["blockIDs"] = None
+
+    av.rewrite(forget, OTHER)
+    await av.put("relation", ITEMS[0], {"relation": {"blockIDs": []}})
+    backs = await av.values(key_id("back"), OTHER)
+    assert [said(backs[item]) for item in ITEMS[:2]] == [None, None], "where nothing was, nothing is taken away"
+    await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:2]}})
     av.rewrite(lambda data: data.update(keyValues=data["keyValues"][:1]), OTHER)
     await av.put("relation", ITEMS[0], {"relation": {"blockIDs": []}})
     await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:2]}})

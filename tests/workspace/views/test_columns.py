@@ -134,6 +134,16 @@ async def test_a_rollup_elsewhere_of_a_key_with_another_type_holds_nothing_any_m
     assert await names(av, OTHER) == ["Primary Key", "Select"]
 
 
+async def test_a_rollup_elsewhere_of_a_key_that_is_removed_keeps_its_calculation(av: Databases) -> None:
+    await related(av, is_two_way=False)
+    await av.key("rollup")
+    await roll_up(av, key_id("number"), "Sum")
+    await av.operate("removeAttrViewCol", avID=OTHER, id=key_id("number"), removeDest=False)
+    key = next(one["key"] for one in (await av.stored())["keyValues"] if one["key"]["id"] == key_id("rollup"))
+    assert key["rollup"]["calc"]["operator"] == "Sum"
+    assert said(await cell(av, ITEMS[0], key_id("rollup"))) == []
+
+
 # --- removing relations ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("removes_back", [True, False])
 async def test_the_other_side_of_a_relation_goes_too_or_stays_alone(av: Databases, removes_back: bool) -> None:

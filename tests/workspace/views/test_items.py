@@ -124,6 +124,23 @@ async def test_dates_of_a_new_item_are_filled_with_the_present(av: Databases) ->
     assert (value["date"]["isNotTime"], value["date"]["isNotEmpty"]) == (True, True)
 
 
+async def test_dates_are_filled_with_the_present_even_where_the_filter_is_left_aside(av: Databases) -> None:
+    column = await av.key("date")
+    await av.operate("setAttrViewColDateFillCreated", id=column, data=True)
+    await add(av, detached(), ignoreDefaultFill=True)
+    value = (await av.values(column))[FOURTH]
+    assert abs(value["date"]["content"] - av.kernel.clock.wall_ms()) < 60_000
+    assert value["isDetached"]
+
+
+async def test_items_that_are_related_to_each_other_go_one_by_one(av: Databases) -> None:
+    await av.add("one", "two")
+    await av.operate("updateAttrViewColRelation", id=AV, keyID=await av.key("relation"), isTwoWay=False, format="R")
+    await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[1:2]}})
+    await av.kernel.call("av/removeAttributeViewBlocks", avID=AV, srcIDs=ITEMS[:1])
+    assert await av.rows() == ["two"]
+
+
 async def test_an_empty_choice_takes_the_option_that_names_the_group(av: Databases) -> None:
     column = await filled(av, "select", chosen("a"))
     other = await av.key("mSelect")

@@ -47,6 +47,8 @@ async def test_a_relation_leads_one_way_or_two(av: Databases) -> None:
     assert await rule(av, key_id("back"), OTHER) == {"avID": AV, "isTwoWay": True, "backKeyID": key_id("relation")}
     names = [one["key"]["name"] for one in (await av.stored(OTHER))["keyValues"]]
     assert names[-1] == "Forth", "a database without a name lends none"
+    await lead(av, OTHER, two_way=True)
+    assert [one["key"]["name"] for one in (await av.stored(OTHER))["keyValues"]] == names
     await lead(av, OTHER)
     assert await rule(av, key_id("back"), OTHER) == {"avID": AV, "isTwoWay": False, "backKeyID": ""}
 
