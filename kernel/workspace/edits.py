@@ -111,8 +111,6 @@ class Edit:
         if not blocks:
             raise TransactionError("invalid data tree")
         for block in blocks:
-            if not block.id:
-                give_id(block, self.workspace.new_id())
             degrade_unknown_refs(self.exists, block)
         return blocks
 
@@ -138,11 +136,11 @@ class Edit:
     def take(self, document: Document, node: Node) -> None:
         """Take blocks out of a document."""
         parent = node.parent
-        if parent is not None:
-            self.touch(parent)
+        assert parent is not None, "a document is never taken out"
+        self.touch(parent)
         node.detach()
         document.drop(node)
-        if parent is not None and parent.type in CONTAINER_TYPES and parent.type != "NodeDocument":
+        if parent.type in CONTAINER_TYPES and parent.type != "NodeDocument":
             self.stale.add(document.id)
 
 
@@ -350,8 +348,6 @@ def update(edit: Edit, operation: Operation) -> None:
     new = blocks[0]
     if new.type == "NodeList" and old.parent.type == "NodeList" and new.children:
         new = new.children[0].detach()
-    if not new.id:
-        give_id(new, edit.workspace.new_id())
     tidy_updated(edit, new)
     targets, old_targets = targets_in(new), targets_in(old)
     if targets != old_targets:

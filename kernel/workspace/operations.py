@@ -67,12 +67,6 @@ class Operation:
     def id(self) -> str:
         return str(self.values["id"])
 
-    def text(self) -> str:
-        """``data`` as a string. Raises MalformedTransaction."""
-        if not isinstance(self.values["data"], str):
-            raise MalformedTransaction("data is no string")
-        return self.values["data"]
-
     def to_json(self) -> dict[str, Any]:
         return dict(self.values)
 

@@ -58,12 +58,6 @@ def test_what_is_no_operation_is_refused(given: Any, told: str) -> None:
         Operation.from_json(given)
 
 
-def test_data_is_asked_for_as_text() -> None:
-    assert Operation(data="x").text() == "x"
-    with pytest.raises(MalformedTransaction, match="data is no string"):
-        Operation(data=5).text()
-
-
 def test_a_transaction_is_read_with_its_undo_or_without() -> None:
     read = Transaction.from_json({"doOperations": [{"id": "a"}], "undoOperations": []}, 7)
     assert ([one.id for one in read.do], read.undo, read.timestamp) == (["a"], [], 7)
