@@ -61,7 +61,7 @@ def test_what_is_no_operation_is_refused(given: Any, told: str) -> None:
 def test_a_transaction_is_read_with_its_undo_or_without() -> None:
     read = Transaction.from_json({"doOperations": [{"id": "a"}], "undoOperations": []}, 7)
     assert ([one.id for one in read.do], read.undo, read.timestamp) == (["a"], [], 7)
-    assert Transaction.from_json({}, 0).to_json() == {"timestamp": 0, "doOperations": [], "undoOperations": None}
+    assert Transaction.from_json({}, 0).to_json() == {"timestamp": 0, "doOperations": None, "undoOperations": None}
     shown = transactions_json([Transaction([Operation(id="a")], [Operation(id="b")], 7)])
     assert [(one["timestamp"], one["doOperations"][0]["id"], one["undoOperations"][0]["id"]) for one in shown] == [
         (7, "a", "b")
