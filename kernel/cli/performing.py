@@ -22,7 +22,7 @@ import trio
 from kernel.cli.place import Place
 from kernel.cli.showing import Display
 from kernel.delegate.delegate import Delegate, ToolCall, error_result
-from kernel.delegate.delegation import outcome_unknown
+from kernel.delegate.delegation import outcome_unknown, withdrawn
 from kernel.delegate.front import Front
 from kernel.delegate.messages import Refused
 from kernel.errors import ToolError
@@ -213,6 +213,8 @@ class Performance:
         scope.cancel()
 
     def _given_up(self, call: ToolCall) -> ToolError:
+        if not call.sent.is_set():
+            return withdrawn()
         words = "The call was sent and is not waited for any more."
         return outcome_unknown(words, call.task_id, call.write_id, can_write=call.can_write)
 

@@ -52,13 +52,15 @@ class ToolCall:
 
     ``request_id``: as its answer shall bear it. ``task_id``: its own, or empty for a new one. ``can_write``: what is told of it when it is in doubt. ``is_coordinated``: it is a write or the preflight of one
     (every call that can write is). ``ask``: answers the kernel's question; None leaves it to
-    whoever gets the result. ``cancel``: set it to have the call cancelled. ``hear``: gets notifications of its stream.
+    whoever gets the result. ``cancel``: set it to have the call cancelled. ``sent``: set once the call itself is under
+    way, and not only a question about the coordinator. ``hear``: gets notifications of its stream.
     """
 
     params: dict[str, Any]
     can_write: bool
     ask: Ask | None = None
     cancel: trio.Event = field(default_factory=trio.Event)
+    sent: trio.Event = field(default_factory=trio.Event)
     hear: Callable[[Any], None] = _nothing
     request_id: int | str = _REQUEST_ID
     task_id: str = ""
@@ -103,13 +105,34 @@ class Delegate:
         """
         delegation = Delegation(call.task_id or self.task_id(), can_write=call.can_write, request_id=call.write_id)
         try:
-            coordinator = await self.find(is_coordinated=call.is_coordinated)
-            if call.cancel.is_set():
+            coordinator = await self._found(call)
+            if coordinator is None:
                 delegation.advance(CallEvent.CANCELLED)
                 raise withdrawn()
             return await self._watched(coordinator, delegation, call)
         except ToolError as error:
             return error_result(error)
+
+    async def _found(self, call: ToolCall) -> Coordinator | None:
+        """The coordinator of a call; None where it is cancelled first, however long a silent one is waited for."""
+        found: Coordinator | None = None
+        failure: ToolError | None = None
+        async with trio.open_nursery() as nursery:
+
+            async def give_up() -> None:
+                await call.cancel.wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(give_up)
+            try:
+                if not call.cancel.is_set():
+                    found = await self.find(is_coordinated=call.is_coordinated)
+            except ToolError as error:
+                failure = error
+            nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+        return None if call.cancel.is_set() else found
 
     async def request(
         self,
@@ -209,6 +232,7 @@ class Delegate:
         self, coordinator: Coordinator, delegation: Delegation, params: Mapping[str, Any], call: ToolCall
     ) -> dict[str, Any]:
         delegation.advance(CallEvent.DISPATCHED)
+        call.sent.set()
         post = messages.rpc(ROUTE, call.request_id, "tools/call", params)
         try:
             return await self._exchange(coordinator, post, call.request_id, call.hear)

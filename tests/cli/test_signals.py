@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -146,6 +147,20 @@ def test_a_second_signal_ends_the_wait_and_names_the_task(kernel: Kernel) -> Non
         assert time.monotonic() < until
     kept = json.loads(kernel.run("task", "result", task_id).stdout)
     assert kept["result"]["structuredContent"]["safety"]["transactionState"] == "committed"
+
+
+@pytest.mark.parametrize("action", [("get-kramdown",), ("update", "--data-type", "markdown", "--data", "x", "--yes")])
+def test_a_signal_ends_a_call_whose_kernel_is_silent_and_says_that_it_was_not_sent(
+    kernel: Kernel, action: tuple[str, ...]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        command = Command(kernel, "block", *action, "--id", "20240101000000-abcdefg", "--json", "--url", url)
+        connection, _ = silent.accept()
+        with connection:
+            command.signal(signal.SIGINT)
+            code, told = command.ended()
+    assert (code, told["error"]["code"], told["writeAttempted"]) == (1, "request_cancelled", False)
 
 
 def test_a_kernel_that_dies_in_the_write_leaves_it_unknown_and_it_is_never_sent_again(mortal: Kernel) -> None:

@@ -384,6 +384,22 @@ async def test_a_call_cancelled_before_it_was_sent_is_not_sent(autojump_clock: M
     assert world.coordinator.asked == []
 
 
+async def test_a_call_cancelled_while_a_silent_coordinator_is_greeted_is_not_sent(
+    autojump_clock: MockClock, world: World
+) -> None:
+    cancel = trio.Event()
+
+    async def is_silent(asked: Asked) -> Said:
+        cancel.set()
+        return await hangs(asked)
+
+    world.coordinator.on("discover", is_silent)
+    started = trio.current_time()
+    assert code_of(await world.call(cancel=cancel)) == "request_cancelled"
+    assert trio.current_time() == started
+    assert world.coordinator.asked == []  # the greeting apart
+
+
 async def test_a_cancel_while_the_question_stands_is_its_answer(autojump_clock: MockClock, world: World) -> None:
     cancel = trio.Event()
 
