@@ -33,13 +33,13 @@ def tag_tree(labels: Iterable[str]) -> dict[str, Tag]:
     """The tags of the workspace by their first part; a label counts once per use."""
     top: dict[str, Tag] = {}
     for label in labels:
-        level, tag = top, None
-        parts = html.unescape(label).split("/")
-        for depth, name in enumerate(parts):
-            tag = level.setdefault(name, Tag(name, "/".join(parts[: depth + 1]), depth))
-            level = tag.children
-        if tag is not None:
-            tag.count += 1
+        *above, last = html.unescape(label).split("/")
+        level, path = top, ""
+        for depth, name in enumerate(above):
+            path += name
+            level = level.setdefault(name, Tag(name, path, depth)).children
+            path += "/"
+        level.setdefault(last, Tag(last, path + last, len(above))).count += 1
     return top
 
 

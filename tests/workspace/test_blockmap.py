@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernel.workspace import blockmap
 from kernel.workspace.block_ids import PackedIds
-from kernel.workspace.blockmap import BlockMap, DocumentEntry
+from kernel.workspace.blockmap import BlockMap, DocumentEntry, head_of, refs_in
 
 BOXES = ("20240101000000-boxaaaa", "20240101000000-boxbbbb")
 
@@ -105,3 +106,57 @@ def test_what_was_looked_for_lately_is_looked_for_anew_once_the_map_has_changed(
     assert blocks.root_of(block_id(1)) is None
     put("one", 1, 2, 3, 4)
     assert {blocks.root_of(block_id(number)) for number in (1, 2, 3, 4, 1)} == {"one"}
+
+
+def test_numbers_of_documents_that_are_gone_are_given_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blockmap, "DOCUMENTS_ENTERED_MAX", 2)
+    blocks = BlockMap()
+    for number in range(5):
+        root = f"2024010100000{number}-abcdefg"
+        block, target = f"2024010200000{number}-abcdefg", f"2024010300000{number}-abcdefg"
+        place = (root, "box", f"/{root}.sy")
+        blocks.put(
+            DocumentEntry(*place, {"title": "t"}, 1, block_ids=PackedIds.of([block]), ref_ids=PackedIds.of([target]))
+        )
+        assert (blocks.root_of(block), blocks.referrers([target])) == (root, [root])
+        if number < 3:
+            blocks.remove(root)
+    assert [entry.order for entry in blocks.in_box("box")] == [0, 1]
+
+
+def test_only_so_many_ids_that_were_left_out_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blockmap, "LEFT_OUT_IDS_MAX", 2)
+    blocks = BlockMap()
+    root = "20240101000000-abcdefg"
+    blocks.put(
+        DocumentEntry(
+            root, "box", f"/{root}.sy", {"title": "t"}, 1, block_ids=PackedIds.of([]), ref_ids=PackedIds.of([])
+        )
+    )
+    blocks.leave_out(root, {"a": "NodeParagraph", "b": "NodeList", "c": "NodeParagraph"})
+    assert [blocks.type_left_out(one) for one in "abc"] == [None, "NodeList", "NodeParagraph"]
+    assert blocks.left_out_of({root}) == ["b", "c"]
+    blocks.deleted(["b"])
+    assert blocks.root_of("b") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"{", "the file is not a document"),
+        (b'{"ID":"x","Type":"NodeParagraph"}', "its top node is not a NodeDocument"),
+        (b'{"Type":"NodeDocument"}', "its top node is not a NodeDocument"),
+    ],
+)
+def test_bytes_that_are_no_document_have_no_head(content: bytes, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        head_of(content)
+
+
+def test_references_in_bytes_are_those_of_marks_and_of_statements() -> None:
+    ids = [f"2024010100000{number}-abcdefg" for number in range(3)]
+    mark = f'{{"Type":"NodeTextMark","TextMarkBlockRefID":"{ids[0]}"}}'
+    embed = f'{{"Type":"NodeBlockQueryEmbedScript","Data":"id IN (\'{ids[1]}\', \'{ids[2]}\')"}}'
+    assert set(refs_in(mark.encode())) == {ids[0]}
+    assert set(refs_in(f"[{mark},{embed}]".encode())) == set(ids)
+    assert refs_in(b'{"Type":"NodeText"}') == frozenset()

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kernel.workspace import workspace as module
+from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, NotFound
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
@@ -191,3 +192,31 @@ async def test_a_document_is_told_moved_and_removed(note: tuple[MemoryKernel, st
     assert workspace.entry(root_id).hpath == "/Other/Doc"
     workspace.removed(root_id)
     assert watcher.told == [("changed", root_id), ("changed", root_id), ("removed", root_id)]
+
+
+async def test_a_workspace_is_opened_again_with_its_open_notebooks(note: tuple[MemoryKernel, str, str, str]) -> None:
+    kernel, box, root_id, _ = note
+    closed = await kernel.notebook("Closed")
+    await kernel.call("notebook/closeNotebook", notebook=closed)
+    again = kernel.restarted().workspace
+    assert (set(again.blocks.documents), again.conf.token) == ({box, root_id}, kernel.workspace.conf.token)
+
+
+async def test_an_added_document_is_what_its_next_reader_sees(kernel: MemoryKernel) -> None:
+    box = await kernel.notebook()
+    hollow = Node("NodeList", id="20240101000000-hollowx", properties={"id": "20240101000000-hollowx"})
+    root = Node("NodeDocument", id=GONE, properties={"id": GONE, "title": "t", "type": "doc"}, fields={"Spec": "2"})
+    for child in (
+        hollow,
+        Node("NodeParagraph", id="20240101000000-abcdefg", properties={"id": "20240101000000-abcdefg"}),
+    ):
+        root.append(child)
+    added = kernel.workspace.add(Tree(root, box=box, path=f"/{GONE}.sy"))
+    assert ([child.type for child in added.root.children], added.tree.hpath) == (["NodeParagraph"], "/t")
+    assert kernel.workspace.document(GONE) is added
+    assert added.written is not None
+    kernel.workspace.forget_tree(GONE)
+    kernel.workspace.reread(GONE)
+    assert kernel.workspace.document(GONE).written is None
+    kernel.workspace.reread(GONE)
+    assert kernel.workspace.document(GONE).written is None
