@@ -13,6 +13,7 @@ from kernel.workspace.index.queries import (
     all_tag_labels,
     bookmark_labels,
     bookmarked,
+    ids_by_anchor,
     recent_paragraphs,
     rows_or_none,
     tag_labels,
@@ -97,3 +98,15 @@ def test_a_block_query_is_one_statement_that_reads(reader: apsw.Connection, stat
 )
 def test_names_are_quoted_and_words_are_not(statement: str, spelled: str) -> None:
     assert respelled(tokens(statement) or []) == spelled
+
+
+async def test_what_an_anchor_or_a_name_leads_to_is_found() -> None:
+    kernel, root_id, blocks = await filled()
+    await kernel.document(await kernel.notebook("More"), "/Source", f"see (({blocks[0]} 'An_chor'))")
+    await kernel.call("attr/setBlockAttrs", id=blocks[1], attrs={"name": "an_chor"})
+    connection = (await settled_index(kernel.kernel)).connection
+    both = sorted(blocks[:2], reverse=True)
+    assert ids_by_anchor(connection, "AN_CHOR", is_case_sensitive=False) == both
+    assert ids_by_anchor(connection, "anXchor", is_case_sensitive=False) == []
+    assert ids_by_anchor(connection, "An_chor", is_case_sensitive=True) == blocks[:1]
+    assert ids_by_anchor(connection, "Doc", is_case_sensitive=True) == [root_id]

@@ -140,8 +140,7 @@ def _add(workspace: Workspace, root: Node, box: str, path: str, names: dict[str,
 def _replaced(content: bytes, names: dict[str, str]) -> bytes:
     """Ids are long and never part of a word: they are replaced wherever they stand."""
     for old, new in names.items():
-        if old != new:
-            content = content.replace(old.encode(), new.encode())
+        content = content.replace(old.encode(), new.encode())
     return content
 
 

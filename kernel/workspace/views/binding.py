@@ -10,7 +10,7 @@ from kernel.workspace.attributes import change_attributes, shown, tell_attribute
 from kernel.workspace.markdown.ial import escape_text
 from kernel.workspace.names import escaped_attribute, unescaped_attribute
 from kernel.workspace.refs import full_text
-from kernel.workspace.views.database import UNTITLED, ViewError
+from kernel.workspace.views.database import UNTITLED
 from kernel.workspace.views.grouping import regroup_all
 from kernel.workspace.views.rendering import STATIC_TEXT, around
 from kernel.workspace.views.store import exists, find, referring, save, tell_reload
@@ -209,9 +209,5 @@ def refresh_referring(workspace: Workspace, database_id: str) -> None:
 
 
 def bound_node(workspace: Workspace, block_id: str) -> tuple[Document, Node]:
-    """A block that is to stand for an item. Raises ViewError, NotFound."""
-    document = workspace.document(block_id)
-    node = document.node(block_id)
-    if node is None:
-        raise ViewError("block not found")
-    return document, node
+    """A block that is to stand for an item. Raises NotFound."""
+    return workspace.node(block_id)

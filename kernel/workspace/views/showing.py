@@ -284,7 +284,7 @@ def _shown_group(
     if target is not None and found is not None:
         if shown.group_hidden == SHOWN:
             _hit(target, group["id"], *found, view["pageSize"])
-        elif target["status"] != "visible":
+        else:
             target.update(status="groupHidden", groupID=group["id"])
     return shown
 
@@ -302,8 +302,6 @@ def render_group(place: Around, database: Database, view: Json, group: Json, que
 
 def _show_or_hide(view: Json, shown: Rendered) -> None:
     """Empty groups are hidden if the view's rule says so, others shown, but not those that people have hidden."""
-    if not is_grouped(view):
-        return
     if not view["group"]["hideEmpty"]:
         if shown.group_hidden != HIDDEN_BY_HAND:
             shown.group_hidden = SHOWN

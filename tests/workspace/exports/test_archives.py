@@ -287,3 +287,13 @@ async def test_decks_without_cards_of_the_documents_stay_and_so_does_an_order_th
     entries = sy_files(kernel.workspace, notes.box, [notes.ids["Grand"]], "", has_related=False, has_conf=True)
     assert ".siyuan/conf.json" in entries
     assert ".siyuan/boxDoc.json" not in entries
+
+
+async def test_what_two_documents_show_has_one_name_and_unknown_blocks_are_not_related(notes: Notes) -> None:
+    shown = "![p](assets/pic-20240101000000-abcdefg.png)"
+    root_id = await notes.kernel.document(notes.box, "/Two", f"{shown} (({GONE} 'x'))")
+    await notes.kernel.document(notes.box, "/Two/Below", shown)
+    found = await notes.exported("exportMd", id=root_id, removeAssetsID=True)
+    assert {"Two.md", "Two/Below.md"} < set(found)
+    assert b"assets/pic.png" in found["Two/Below.md"]
+    assert with_related(notes.kernel.workspace, [root_id], has_related=True) == ([root_id], frozenset())

@@ -14,6 +14,7 @@ from kernel.workspace.views.filter_tree import (
     conditions,
     drop_conditions,
     drop_option,
+    pruned,
     rename_option,
 )
 from kernel.workspace.views.format import DATABASE, FILTER, VALUE, VIEW, empty_root, made
@@ -55,6 +56,10 @@ def test_pruning_drops_conditions_and_the_groups_they_leave_empty() -> None:
     assert drop_conditions(view, lambda node: False)
     assert view["filters"] == [empty_root()], "a root stays"
     assert not drop_conditions(view, lambda node: False), "an empty root is no change"
+
+
+def test_nodes_that_are_none_are_pruned_and_do_not_count() -> None:
+    assert pruned([None, condition("a")], lambda node: True) == ([condition("a")], False)
 
 
 def test_options_that_are_renamed_or_removed_change_the_conditions_that_name_them() -> None:

@@ -221,3 +221,23 @@ async def test_dates_in_rollups_are_compared_with_relative_ones(av: Databases) -
 async def test_a_condition_on_a_key_that_is_not_shown_lets_nothing_pass(av: Databases) -> None:
     await filled(av, "text", text("a"))
     assert await filter_by(av, condition("gone", "=", "text", text("a"))) == ALL
+
+
+async def test_a_number_that_is_not_said_lets_everything_pass(av: Databases) -> None:
+    column = await filled(av, "number", number(1))
+    value = {"number": {"content": 0, "isNotEmpty": False}}
+    assert await filter_by(av, condition(column, "=", "number", value)) == ALL
+
+
+@pytest.mark.parametrize(("name", "passing"), [("one", ["one"]), ("nobody", [])])
+async def test_relations_in_rollups_are_compared_by_the_first_item_they_name(
+    av: Databases, name: str, passing: list[str]
+) -> None:
+    await av.add("one")
+    await av.add("left", database=OTHER)
+    await relate(av, is_two_way=True)
+    await av.put("relation", ITEMS[0], {"relation": {"blockIDs": ITEMS[:1]}})
+    await av.key("rollup")
+    await roll_up(av, key_id("back"))
+    wanted = {"rollup": {"contents": [{"type": "relation", "relation": {"blockIDs": [name]}}]}}
+    assert await filter_by(av, condition(key_id("rollup"), "Contains", "rollup", wanted)) == passing

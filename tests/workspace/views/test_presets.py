@@ -149,6 +149,11 @@ async def test_dates_that_are_filled_with_the_present_are_so_in_spite_of_the_fil
     assert is_about_now(av, given[column])
 
 
+async def test_a_condition_without_a_value_asks_for_nothing(av: Databases) -> None:
+    column = await filled(av, "text", text("a"))
+    assert await presets(av, {"column": column, "operator": "=", "relativeDate": TODAY}) == {}
+
+
 async def test_options_that_are_known_stand_for_any(av: Databases) -> None:
     column = await filled(av, "mSelect", chosen("red"), chosen("blue"))
     only = condition("gone", "=", "text", text("a"))
@@ -224,7 +229,7 @@ async def test_of_a_rollup_at_home_that_another_gathers_the_neighbours_value_is_
     wanted = {"rollup": {"contents": [{"type": "number", **number(5)}]}}
     found = await presets(av, condition(key_id("rollup"), "=", "rollup", wanted))
     assert {key: said(value) for key, value in found.items()} == {key_id("rollup"): ["5"]}
-    assert await presets(av, condition(key_id("mAsset"), "=", "rollup", wanted)) == {}
+    assert await presets(av, condition(key_id("mAsset"), "Is not empty", "rollup", wanted)) == {}
 
 
 async def test_dates_show_their_time_as_the_neighbours_do(av: Databases) -> None:

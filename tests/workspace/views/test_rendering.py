@@ -156,6 +156,16 @@ async def test_a_board_is_grouped_by_a_select_key_that_is_made_if_need_be(av: Da
     assert board_key(around(av.kernel.workspace), database)["id"] == view["group"]["field"]
 
 
+async def test_a_select_key_that_is_made_stands_in_every_layout_the_views_have_had(av: Databases) -> None:
+    workspace = av.kernel.workspace
+    database = load(workspace, AV)
+    database.data["keyValues"] = database.columns()[:1]
+    key = board_key(around(workspace), database)
+    view = database.views()[0]
+    assert view["table"]["columns"][-1]["id"] == key["id"]
+    assert (view["gallery"], view["kanban"]) == (None, None)
+
+
 async def test_a_board_that_is_grouped_no_more_is_grouped_when_it_is_shown(av: Databases) -> None:
     await av.add("one")
     await av.kernel.call("av/changeAttrViewLayout", avID=AV, blockID=av.block, layoutType="kanban")

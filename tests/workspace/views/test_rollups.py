@@ -193,3 +193,10 @@ async def test_a_rollup_without_a_calculation_gathers_alone(av: Databases) -> No
 
     av.rewrite(change)
     assert said(await cell(av, ITEMS[0], ROLLUP)) == ["3", "4"]
+
+
+async def test_values_that_hold_nothing_for_the_type_of_their_key_are_not_gathered(av: Databases) -> None:
+    await gathering(av, "number", number(3))
+    await av.operate("updateAttrViewCol", avID=OTHER, id=key_id("number"), name="n", type="text")
+    await roll_up(av, key_id("number"))
+    assert said(await cell(av, ITEMS[0], ROLLUP)) == []

@@ -158,6 +158,12 @@ async def test_change_times_show_the_day_alone_where_the_key_says_so(av: Databas
     assert (await av.field(column))["updated"] == {"includeTime": False}
 
 
+async def test_an_option_that_is_not_there_is_not_described(av: Databases) -> None:
+    column = await filled(av, "select", chosen("a"))
+    await av.operate("setAttrViewColOptionDesc", id=column, data={"name": "gone", "desc": "d"})
+    assert [one["desc"] for one in (await av.field(column))["options"]] == [""]
+
+
 # --- of views --------------------------------------------------------------------------------------------------------
 async def test_a_view_has_a_name_an_icon_and_a_description(av: Databases) -> None:
     view = (await av.show())["viewID"]
