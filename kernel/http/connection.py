@@ -337,14 +337,14 @@ class Connection:
         self._is_ruined = True
         sent = self._transport.send_now(data)
         if sent < len(data):
-            await self._send_slowly(memoryview(data)[sent:])
+            await self._send_slowly(data, sent)
         self._is_ruined = False
 
-    async def _send_slowly(self, rest: memoryview) -> None:
+    async def _send_slowly(self, data: bytes, sent: int) -> None:
         owed = self._services.owed
-        owed.take(self, len(rest))
+        owed.take(self, len(data))  # all of it stays in memory until the last byte is out
         try:
-            await self._transport.send(rest, self._progressed)
+            await self._transport.send(memoryview(data)[sent:], self._progressed)
             self.deadline = inf
         finally:
             owed.give_back(self)

@@ -33,7 +33,7 @@ SKIPPED_BODY_BYTES_MAX: Final = 256 * 1024
 # --- connections -----------------------------------------------------------------------------------------------
 # A client that takes no byte of its answer for this long is aborted.
 SEND_STALL_S_MAX: Final = 30.0
-# All that slow readers have still to take of their answers, over all connections. Past it the one that has been at it
+# All answers that slow readers have not taken to their end, over all connections. Past it the one that has been at it
 # the longest is aborted.
 ANSWERS_OWED_BYTES_MAX: Final = 256 * 1024 * 1024
 # A longer body is sent behind its head, not joined with it: no second copy of it waits for the reader.
