@@ -177,3 +177,8 @@ def test_an_unknown_language_is_english() -> None:
     values["lang"] = "xx"
     conf = conf_of(values)
     assert (conf.values["lang"], conf.section("appearance")["lang"]) == ("en", "en")
+
+
+def test_what_does_not_fit_is_as_if_it_had_not_been_stored() -> None:
+    values = conf_of({"lang": 5, "search": {"hanSensitive": False}, "tag": {"sort": 7}}).written()
+    assert (values["lang"], values["search"]["hanSensitive"], values["tag"]["sort"]) == ("en", False, 7)

@@ -98,3 +98,23 @@ def test_a_dom_that_is_remembered_reads_as_a_fresh_one(tail: str) -> None:
         markup = block("NodeParagraph", f'<div contenteditable="true" spellcheck="false">{inner}{tail}</div>')
         for _ in range(2):
             assert told(remembered_dom(markup, CONTEXT)) == told(read_dom(markup, CONTEXT))
+
+
+def test_a_lone_ordered_item_and_a_callout_say_what_their_elements_say() -> None:
+    (item,) = read_dom(block("NodeListItem", "", 'data-subtype="o" data-marker="x."'), CONTEXT)
+    assert (item.type, item.fields["ListData"]["Typ"], item.fields["ListData"]["Num"]) == ("NodeList", 1, 0)
+    frame = '<div class="callout-info"><span class="callout-icon">ICON</span><span class="callout-title">t</span></div>'
+    for icon, shown in (
+        ("", {}),
+        ("\u270f", {"CalloutIcon": "\u270f"}),
+        ('<img src="a.png">', {"CalloutIcon": "a.png", "CalloutIconType": 1}),
+    ):
+        (callout,) = read_dom(block("NodeCallout", frame.replace("ICON", icon), 'data-subtype="X"'), CONTEXT)
+        assert callout.fields == {"CalloutType": "X", "CalloutTitle": "t", **shown}
+
+
+def test_a_table_without_a_head_is_a_paragraph_and_a_medium_without_an_element_is_empty() -> None:
+    (table,) = read_dom(block("NodeTable", '<div contenteditable="true"><table></table></div>'), CONTEXT)
+    assert table.type == "NodeParagraph"
+    (video,) = read_dom(block("NodeVideo"), CONTEXT)
+    assert video.data == ""

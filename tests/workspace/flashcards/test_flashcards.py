@@ -61,6 +61,7 @@ def test_broken_weights_count_as_zero() -> None:
         (NOW, NOW + timedelta(seconds=59), ""),
         (datetime(2027, 5, 3, 13, 2, tzinfo=UTC), NOW, "1 year 2 months 2 days 1 hour 2 minutes"),
         (datetime(2026, 4, 1, 11, tzinfo=UTC), NOW, "30 days 23 hours"),
+        (datetime(2027, 2, 1, 12, tzinfo=UTC), datetime(2026, 11, 1, 12, tzinfo=UTC), "3 months"),
     ],
 )
 def test_spans_are_counted_by_the_calendar(first: datetime, second: datetime, text: str) -> None:
