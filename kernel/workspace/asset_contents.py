@@ -143,7 +143,7 @@ class AssetContents:
         elif types is not None:
             condition += " AND 1 = 0"
         shown = _COLUMNS
-        if method not in (SQL, REGEX):
+        if method != REGEX:
             shown = _COLUMNS.replace("content", f"snippet({TABLE}, 6, '{HIT_LEFT}', '{HIT_RIGHT}', '...', 64)")
         paging = f"LIMIT {page_size} OFFSET {(page - 1) * page_size}"
         order = f"ORDER BY {_ORDERS.get(order_by, 'rank DESC')}"

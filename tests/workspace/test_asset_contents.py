@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernel.workspace.asset_contents import TEXT_BYTES_MAX, AssetContents, AssetFile, is_text, shown_name
+from kernel.workspace.asset_contents import TABLE, TEXT_BYTES_MAX, AssetContents, AssetFile, is_text, shown_name
+from kernel.workspace.index.statements import StatementRefused
 from kernel.workspace.search import KEYWORD, QUERY_SYNTAX, REGEX, SQL
 
 NOTES = AssetFile("assets/field notes-20240101000000-abcdefg.txt", 21, 1_700_000_000)
@@ -48,7 +49,6 @@ def test_an_upload_is_shown_without_its_id() -> None:
         (KEYWORD, "field", [NOTES.path]),
         (QUERY_SYNTAX, "quartz NOT words", [SCRIPT.path]),
         (QUERY_SYNTAX, "(", []),
-        (SQL, "SELECT * FROM blocks", []),
         (REGEX, "^pr.nt", [SCRIPT.path]),
         (REGEX, "(", []),
     ],
@@ -102,3 +102,28 @@ def test_what_is_gone_is_forgotten_and_what_has_changed_is_read_anew_under_its_i
     assert after is not None
     assert (after.id, after.content) == (before.id, "granite\ufffd")
     assert contents.stale([changed]) == []
+
+
+@pytest.mark.parametrize(
+    ("rest", "paths", "count"),
+    [
+        ("WHERE name LIKE '%run%';", [SCRIPT.path], 1),
+        ("ORDER BY updated", [NOTES.path], 2),
+        ("ORDER BY updated LIMIT 1 OFFSET 1", [SCRIPT.path], 2),
+        ("WHERE name = 'none'", [], 0),
+        (f"WHERE {TABLE} MATCH '('", [], 0),
+    ],
+)
+def test_a_statement_of_the_callers_finds_whole_rows(
+    contents: AssetContents, rest: str, paths: list[str], count: int
+) -> None:
+    found, total = contents.search(f"SELECT * FROM {TABLE} {rest}", None, SQL, 0, 1, 1)
+    assert ([one.path for one in found], total) == (paths, count)
+
+
+def test_a_statement_for_less_than_rows_finds_nothing_and_one_of_other_tables_is_refused(
+    contents: AssetContents,
+) -> None:
+    assert contents.search(f"SELECT path FROM {TABLE}", None, SQL, 0, 1, 10) == ([], 0)
+    with pytest.raises(StatementRefused):
+        contents.search("SELECT * FROM blocks", None, SQL, 0, 1, 10)
