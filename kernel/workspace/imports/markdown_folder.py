@@ -133,8 +133,7 @@ class _Import:
             self._add_folder(path, title, place, hpath)
             return
         # A note of the folder's own name stands for the folder.
-        if note not in self._places:
-            self._read_note(note)
+        self._read_note(note)
         self._places[path] = self._places.get(note, place)
         self._hpaths[path] = self._hpaths.get(note, hpath)
 

@@ -165,9 +165,8 @@ class Index:
         taken = due if documents_max is None else due[:documents_max]
         with self.connection:
             for root_id in taken:
-                since = self._due.pop(root_id, None)
-                if since is not None:
-                    self._index(root_id)
+                del self._due[root_id]
+                self._index(root_id)
         self._settle_contents(self._now() - EMBED_CONTENT_DELAY_S)
         # Paths of titles below a renamed document have changed without a word: they became due just now.
         return len(taken) < len(due) or any(since <= self._now() - self.lag_s for since in self._due.values())

@@ -144,6 +144,15 @@ def test_a_node_that_is_none_lets_nothing_pass_and_no_filter_everything() -> Non
         assert len(view.items) == count
 
 
+def test_a_rollup_without_a_rule_fits_no_condition() -> None:
+    key = {"id": "k", "type": "rollup", "name": "r", "rollup": None}
+    database = Database(made(DATABASE, keyValues=[{"key": key, "values": []}]))
+    held = {**rolled(value("text", **text("a"))), "keyID": "k"}
+    view = shown("rollup", held, filters=[made(FILTER, column="k", operator="=", value=rolled(value("text")))])
+    filter_items(Around(MemoryKernel().workspace, MOMENT), database, view)
+    assert view.items == []
+
+
 def test_a_rollup_without_a_rule_gathers_nothing() -> None:
     workspace = MemoryKernel().workspace
     key = {"id": "k", "type": "rollup", "rollup": None}
