@@ -222,3 +222,9 @@ def test_a_copy_from_a_fold_stays_folded_and_any_other_is_opened() -> None:
     shown = shown_copy([root.children[0], root.children[2]], ROOT, {})
     assert ["heading-fold" in node.properties for node in shown] == [False, True]
     assert ["fold" in node.properties for node in shown] == [False, True]
+
+
+def test_a_page_around_a_block_in_a_container_begins_with_the_container() -> None:
+    root = tree("p1")
+    root.append(block("quote", "NodeBlockquote", Node("NodeBlockquoteMarker"), block("inner")))
+    assert names(page(root, "inner", MODE_BOTH, size=9)) == "p1 quote"

@@ -175,3 +175,22 @@ async def test_a_deep_section_goes_no_deeper_than_six(kernel: MemoryKernel) -> N
     root = await document(kernel, "##### a\n\n###### b\n\n# c\n\n## d")
     do(kernel, Operation(action="moveOutlineHeading", id=place(kernel, root, "c"), parentID=place(kernel, root, "b")))
     assert texts(kernel.workspace.document(root.id).root) == ["#####a", "######b", "######c", "######d"]
+
+
+async def test_nothing_of_the_outline_moves_that_is_no_heading(kernel: MemoryKernel) -> None:
+    root = await document(kernel, "# a\n\nx\n\n# b")
+    a, x, b = (place(kernel, root, text) for text in "axb")
+    for moved, target in ((x, b), (b, x)):
+        assert do(kernel, Operation(action="moveOutlineHeading", id=moved, previousID=target)) is None
+    assert now(kernel, root) == ["a", "x", "b"]
+    assert a != b
+
+
+async def test_an_opened_section_is_drawn_with_the_numbers_of_its_references(kernel: MemoryKernel) -> None:
+    root = await document(kernel, "# a\n\nx")
+    a, x = place(kernel, root, "a"), place(kernel, root, "x")
+    await document(kernel, f"(({x} 'x'))")
+    opened = Operation(action="unfoldHeading", id=a)
+    assert do(kernel, opened) is None
+    assert 'refcount="1"' in opened["retData"]
+    assert "refcount" not in kernel.workspace.document(root.id).nodes[x].properties

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from kernel.workspace import workspace as module
+from kernel.workspace.files import TEMPORARY_SUFFIX
 from kernel.workspace.tree import Node, Tree
 from kernel.workspace.workspace import CorruptDocument, NotFound
 from tests.siyuan.kernel_in_memory import MemoryKernel
@@ -138,12 +139,11 @@ async def test_the_disks_word_is_taken_for_each_kind_of_file(note: tuple[MemoryK
 async def test_a_half_written_file_is_not_entered(note: tuple[MemoryKernel, str, str, str]) -> None:
     kernel, box, root_id, _ = note
     workspace = kernel.workspace
-    names = [name for name in (f".{root_id}.sy.tmp", f"{root_id}.sy.tmp") if name]
     before = set(workspace.blocks.documents)
-    for name in names:
-        workspace.files.write(f"data/{box}/{name}", b"{")
     workspace.unscan(box)
     workspace.scan(box)
+    workspace.files.write(f"data/{box}/.{root_id}.sy{TEMPORARY_SUFFIX}", b"{")
+    workspace._enter(box, f"/.{root_id}.sy{TEMPORARY_SUFFIX}")
     assert (set(workspace.blocks.documents), workspace.corrupt) == (before, {})
 
 
