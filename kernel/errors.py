@@ -250,6 +250,12 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
     ),
     ("template_exists", "conflict", False, "Pass overwrite:true to replace it on purpose."),
     ("template_not_found", "not_found", False, "List the templates and use one of their paths."),
+    (
+        "invalid_template_path",
+        "validation_error",
+        False,
+        "A template's path ends in .md and stays below data/templates.",
+    ),
     ("path_not_in_workspace", "validation_error", False, "Use a path inside the workspace."),
     ("local_export_failed", "internal_error", False, "The export was made, saving it failed: check the output folder."),
     ("local_export_cancelled", "cancelled", False, "The export was made, saving it was cancelled."),

@@ -169,7 +169,8 @@ async def recent_updated(context: ToolContext, arguments: Arguments) -> Any:
     blocks: list[dict[str, Any]] = await context.call("/api/block/getRecentUpdatedBlocks") or []
     readable = [block for block in blocks if context.readable(str(block.get("box")))]
     count = arguments.get("count")
-    shown = readable if count is None else readable[: max(0, int(count))]
+    # As a slice has it: a negative count leaves out so many of the oldest.
+    shown = readable if count is None else readable[: int(count)]
     documents = _by_document(shown)
     payload = {
         "documents": documents,

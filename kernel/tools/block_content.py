@@ -20,7 +20,8 @@ _TAGS: Final = re.compile(r"<(?P<close>/?)(?P<name>\w+)(?:\"[^\"]*\"|[^\">])*?(?
 _NODE_ID: Final = re.compile(r'data-node-id="([^"]+)"')
 _VOID: Final = frozenset({"br", "img", "hr", "input", "wbr", "source"})
 # Attributes that belong to the block itself: the host sets them.
-_OWN: Final = frozenset({"id", "updated", "created", "type"})
+_OWN: Final = frozenset({"id", "updated"})
+_MANY_LINES_WARNING: Final = "update replaces one block: to add several, use insert, prepend or append."
 
 
 async def insert(context: ToolContext, arguments: Arguments) -> Written:
@@ -153,6 +154,8 @@ async def update(context: ToolContext, arguments: Arguments) -> Written:
     }
     if data_type == "markdown":
         payload["markdown"] = data.text
+        if "\n" in data.text or "\r" in data.text:
+            payload["warning"] = _MANY_LINES_WARNING
     expectation = shown_text.expects({block_id: shown_text.plain_text(data_type, data.text)})
     return Written({**payload, **data.notes}, protyle(await context.root_of(block_id)), expectation=expectation)
 
@@ -207,12 +210,12 @@ async def replace(context: ToolContext, arguments: Arguments) -> Written:
     data = await context.call("/api/block/getBlockKramdown", id=block_id)
     if not (data or {}).get("kramdown"):
         raise refusal(f"Block {block_id} has no text.", "no_match")
-    block = await _as_child(context, block_id)
-    if block.get("type") in COMPLEX_TYPES:
+    blocks = await _as_children(context, block_id)
+    if [block.get("type") for block in blocks if block.get("id") == block_id and block.get("type") in COMPLEX_TYPES]:
         raise refusal(
             f"Block {block_id} is of a kind that Markdown cannot carry.", "unsupported", hint="Use block.update."
         )
-    found = await replacing.candidates(context, [block])
+    found = await replacing.candidates(context, blocks)
     changes = replacing.plan("block.replace", found.blocks, edits)
     notes = await write_texts(context, changes.changed)
     payload: dict[str, Any] = {
@@ -230,23 +233,25 @@ async def replace(context: ToolContext, arguments: Arguments) -> Written:
     expectation = shown_text.expects(
         {one.id: shown_text.plain_text("markdown", one.markdown) for one in changes.changed}
     )
-    return Written({**payload, **notes}, protyle(root), changed=bool(changes.changed), expectation=expectation)
+    refresh = protyle(root) if changes.changed else ()
+    return Written({**payload, **notes}, refresh, changed=bool(changes.changed), expectation=expectation)
 
 
-async def _as_child(context: ToolContext, block_id: str) -> dict[str, Any]:
-    """The block as its parent's getChildBlocks lists it: type and Markdown."""
+async def _as_children(context: ToolContext, block_id: str) -> list[dict[str, Any]]:
+    """The block as its parent's getChildBlocks lists it; of a document, the blocks that it consists of."""
     crumbs = await context.call("/api/block/getBlockBreadcrumb", id=block_id, excludeTypes=[]) or []
     # Above a block: its document, headings, containers; the nearest one that lists it is its place.
     for ancestor in reversed(crumbs[:-1]):
         for child in await context.call("/api/block/getChildBlocks", id=ancestor["id"]) or []:
             if child.get("id") == block_id:
-                return dict(child)
+                return [dict(child)]
     root = await context.root_of(block_id)
+    children = await context.call("/api/block/getChildBlocks", id=root) or []
     if root == block_id:
-        raise refusal("A document's text is replaced with fs.replace.", "invalid_arguments")
-    for child in await context.call("/api/block/getChildBlocks", id=root) or []:
+        return [dict(child) for child in children]
+    for child in children:
         if child.get("id") == block_id:
-            return dict(child)
+            return [dict(child)]
     raise refusal(f"Block {block_id} could not be found in its document.", "block_not_found")
 
 
@@ -274,7 +279,7 @@ async def add_to_daily_note(context: ToolContext, arguments: Arguments) -> Writt
     transactions = await context.call(
         f"/api/block/{position}DailyNoteBlock", notebook=notebook, dataType=data_type, data=data.text
     )
-    operation = _operations("add_to_daily_note", transactions)[0]
+    _operations("add_to_daily_note", transactions)
     payload = {
         "success": True,
         "action": "add_to_daily_note",
@@ -283,4 +288,4 @@ async def add_to_daily_note(context: ToolContext, arguments: Arguments) -> Writt
         "position": position,
         "transactions": transactions,
     }
-    return Written({**payload, **data.notes}, (*protyle(str(operation.get("parentID") or "")), FILETREE), changed=True)
+    return Written({**payload, **data.notes}, (FILETREE,), changed=True)

@@ -28,6 +28,7 @@ from kernel.tools.permissions import Level
 ICON_HINT: Final = "Give a new document an icon with set_attr: a code point in hexadecimal (1f4d4) or an emoji's file."
 # The first in a block's DOM is its own.
 _OWN_KIND: Final = re.compile(r'data-type="(\w+)"')
+_COVER: Final = re.compile(r"https?://|/assets/", re.IGNORECASE)
 _STORED: Final = re.compile(r"(\d{14}-[0-9a-z]{7})\.sy")
 
 
@@ -131,18 +132,17 @@ async def reorder(context: ToolContext, arguments: Arguments) -> Written:
 
 async def set_attr(context: ToolContext, arguments: Arguments) -> Written:
     block_id, asked = arguments["id"], arguments["attrs"]
-    if not asked:
-        raise refusal("attrs must name icon or cover.", "invalid_arguments")
     payload: dict[str, Any] = {"success": True, "id": block_id}
     attributes: dict[str, str] = {}
     if "icon" in asked:
         attributes["icon"] = payload["icon"] = asked["icon"]
     if "cover" in asked:
-        cover = asked["cover"] or ""
+        cover = (asked["cover"] or "").strip()
         attributes["title-img"] = _title_image(cover)
         payload |= {"cover": cover, "titleImg": attributes["title-img"]} if cover else {"clearedCover": True}
     await context.call("/api/attr/setBlockAttrs", id=block_id, attrs=attributes)
-    return Written(payload, (ICONS, *protyle(block_id)) if "icon" in asked else protyle(block_id))
+    shown = (ICONS,) if "icon" in asked else protyle(block_id)
+    return Written(payload, (*shown, FILETREE))
 
 
 def _title_image(cover: str) -> str:
@@ -153,9 +153,14 @@ def _title_image(cover: str) -> str:
     """
     if not cover:
         return ""
-    if not re.match(r"https?://|/?assets/", cover) or '"' in cover:
-        raise refusal("cover must be an http(s) URL or a path below /assets/.", "invalid_arguments")
-    return f'background-image:url("{cover.removeprefix("/") if cover.startswith("/assets/") else cover}")'
+    if not _COVER.match(cover):
+        raise ToolError(
+            "invalid_arguments",
+            "cover must be an http(s) URL or a path below /assets/.",
+            hint='document(action="help", topic="set_attr") shows what it takes.',
+        )
+    escaped = cover.replace("\\", "\\\\").replace('"', '\\"')
+    return f'background-image:url("{escaped}");'
 
 
 async def create_daily_note(context: ToolContext, arguments: Arguments) -> Written:
@@ -174,7 +179,7 @@ async def create_daily_note(context: ToolContext, arguments: Arguments) -> Writt
 async def duplicate(context: ToolContext, arguments: Arguments) -> Written:
     block_id = arguments["id"]
     data = dict(await context.call("/api/filetree/duplicateDoc", id=block_id) or {})
-    return Written({"success": True, "sourceID": block_id, **data}, (FILETREE,), changed=True)
+    return Written({"success": True, "sourceID": block_id, **data}, (*protyle(block_id), FILETREE), changed=True)
 
 
 async def heading_to_doc(context: ToolContext, arguments: Arguments) -> Written:

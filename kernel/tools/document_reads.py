@@ -8,6 +8,7 @@ from typing import Any, Final
 import trio
 
 from kernel.host.base import HostApiError
+from kernel.tools.block_texts import shown_in_window
 from kernel.tools.context import Arguments, Handling, ToolContext, on_block, on_notebook
 from kernel.tools.doc_tree import TreeWalk, name_of
 from kernel.tools.limits import INDEXING_WAITS_S
@@ -70,6 +71,9 @@ async def list_tree(context: ToolContext, arguments: Arguments) -> Any:
     notebook, path, depth = arguments["notebook"], arguments["path"] or "/", int(arguments["maxDepth"])
     walk = TreeWalk(context, notebook, depth, _tree_node)
     tree = await walk.below(path, path)
+    if path == "/":
+        # Only the first level of a notebook says of a document that it has nothing below.
+        tree = [node if "childCount" in node else {**node, "children": node.get("children", [])} for node in tree]
     payload: dict[str, Any] = {"tree": tree, "maxDepth": depth, "depthHint": _DEPTH_HINT}
     if path == "/":
         payload |= {
@@ -83,10 +87,12 @@ async def list_tree(context: ToolContext, arguments: Arguments) -> Any:
 
 
 def _tree_node(row: Mapping[str, Any], children: Any, shown_path: str) -> dict[str, Any]:
-    node = {"id": row.get("id"), "name": name_of(row), "path": row.get("path")}
+    node = {"id": row.get("id"), "name": name_of(row)}
+    if row.get("icon"):
+        node["icon"] = row["icon"]
     if isinstance(children, int):
         return {**node, "childCount": children, "childrenTruncated": True}
-    return {**node, "children": children}
+    return {**node, "children": children} if children else node
 
 
 async def search_docs(context: ToolContext, arguments: Arguments) -> Any:
@@ -124,6 +130,7 @@ async def get_doc(context: ToolContext, arguments: Arguments) -> Any:
         return {**head, **dict(data or {})}
     head["hPath"] = await context.call("/api/filetree/getHPathByID", id=block_id)
     blocks = await context.call("/api/block/getChildBlocks", id=block_id) or []
+    blocks = await shown_in_window(context, blocks, arguments)
     again = {"action": "get_doc", "id": block_id, "mode": "markdown"}
     return {**head, **window(blocks, arguments, again)}
 

@@ -117,7 +117,7 @@ async def export_md(context: ToolContext, arguments: Arguments) -> Any:
 
 
 async def export_resources(context: ToolContext, arguments: Arguments) -> Written:
-    paths: list[str] = arguments["paths"]
+    paths = list(dict.fromkeys(filter(None, map(_workspace_path, arguments["paths"]))))
     if not paths:
         raise refusal("paths must name at least one file or folder.", "invalid_arguments")
     try:
@@ -153,6 +153,12 @@ async def export_resources(context: ToolContext, arguments: Arguments) -> Writte
         "nextStep": "Decode dataBase64 and save it at requestedOutputPath.",
     }
     return Written({**payload, **inline})
+
+
+def _workspace_path(path: str) -> str:
+    """A path as the host takes it: below the workspace, with one slash in front; assets lie in its data folder."""
+    parts = "/".join(part for part in path.strip().replace("\\", "/").split("/") if part)
+    return f"/data/{parts}" if parts.startswith("assets/") else f"/{parts}" if parts else ""
 
 
 def _official(path: str) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from kernel.host.base import HostApiError
+from kernel.errors import ToolError
+from kernel.host.base import HostApiError, HostError
 from kernel.safety.intent import Outcome
 from kernel.tools.context import Arguments, Handling, ToolContext, Written, on_block
 from kernel.tools.failures import refusal
@@ -14,12 +15,13 @@ from kernel.tools.permissions import Level
 from kernel.tools.results import page_of
 
 FOLDER: Final = "/data/templates/"
+_EXISTS_HINT: Final = "Pass overwrite:true to replace it, or choose another name."
 _OUTSIDE: Final = re.compile(r"(^|/)\.\.?(/|$)|[\x00-\x1f\\]")
 
 
 async def list_templates(context: ToolContext, arguments: Arguments) -> Any:
     query = arguments.get("query") or ""
-    rows = await _templates(context, query)
+    rows = [{**row, **_uses(row["path"])} for row in await _templates(context, query)]
     page = page_of(rows, arguments["page"], arguments["pageSize"], query=query)
     is_cut = page["pageCount"] > 1
     return {**page, "truncated": is_cut, **({"showing": len(page["data"])} if is_cut else {})}
@@ -28,9 +30,44 @@ async def list_templates(context: ToolContext, arguments: Arguments) -> Any:
 async def _templates(context: ToolContext, query: str = "") -> list[dict[str, Any]]:
     data = await context.call("/api/search/searchTemplate", k=query)
     return [
-        {"path": row.get("path"), "relativePath": row.get("relativePath"), "name": row.get("content")}
+        {"path": row.get("path"), "relativePath": row.get("relativePath"), "name": _name(str(row.get("relativePath")))}
         for row in (data or {}).get("templates") or []
     ]
+
+
+def _name(relative: str) -> str:
+    return relative.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _uses(path: str, *, names_action: bool = False) -> dict[str, Any]:
+    """The calls that read and render a template, ready but for the document."""
+    read, render = ({"action": name} if names_action else {} for name in ("read_template", "render"))
+    return {
+        "readArgs": {**read, "path": path},
+        "renderArgsTemplate": {**render, "engine": "template", "id": "<doc-id>", "path": path},
+    }
+
+
+async def _written(context: ToolContext, relative: str) -> dict[str, Any]:
+    """What a writer is told of its template: where the host keeps it, and how it is used."""
+    try:
+        path = await _found(context, relative)
+    except HostError:
+        # The template is written; only the host's name for it stays unknown.
+        path = None
+    path = path or FOLDER + relative
+    return {"path": path, "relativePath": relative, "name": _name(relative), **_uses(path, names_action=True)}
+
+
+async def _found(context: ToolContext, relative: str) -> str | None:
+    """The host names templates by their place on its disk."""
+    return next((str(row["path"]) for row in await _templates(context) if row["relativePath"] == relative), None)
+
+
+def _refused(message: str, code: str, **details: Any) -> ToolError:
+    """A refusal of this family: its coarse type is the kernel's, as clients of this plugin know it."""
+    details.setdefault("hint", "List the templates with list_templates; a path ends in .md.")
+    return ToolError(code, message, type="api_error", reason=code, **details)
 
 
 async def read_template(context: ToolContext, arguments: Arguments) -> Any:
@@ -54,7 +91,7 @@ async def read_template(context: ToolContext, arguments: Arguments) -> Any:
 async def _text(context: ToolContext, relative: str) -> str:
     content = await context.host.read_file(FOLDER + relative)
     if content is None:
-        raise refusal(f"There is no template {relative}.", "template_not_found", reason="template_not_found")
+        raise _refused(f"There is no template {relative}.", "template_not_found")
     return content.decode("utf-8", "replace")
 
 
@@ -62,15 +99,15 @@ def relative_path(path: str) -> str:
     """A template's path below the templates' folder; it ends in .md.
 
     Raises:
-        ToolError: outside the folder.
+        ToolError: outside the folder, or of another kind.
     """
     _, found, inside = path.partition(FOLDER)
     relative = (inside if found else path).strip().removeprefix("/")
     if not relative or _OUTSIDE.search(relative) or (not found and path.startswith("/data/")):
-        raise refusal(
-            f"{path} is not inside the templates' folder.", "path_not_in_workspace", reason="path_not_in_workspace"
-        )
-    return relative if relative.endswith(".md") else relative + ".md"
+        raise _refused(f"{path} is not inside the templates' folder.", "invalid_template_path")
+    if not relative.endswith(".md"):
+        raise _refused(f"{path} does not end in .md.", "invalid_template_path")
+    return relative
 
 
 async def create_template(context: ToolContext, arguments: Arguments) -> Written:
@@ -97,42 +134,38 @@ async def update_template(context: ToolContext, arguments: Arguments) -> Written
 
 async def _store(context: ToolContext, relative: str, markdown: str) -> Written:
     await context.host.write_file(FOLDER + relative, _encoded(markdown))
-    payload = {"success": True, "path": FOLDER + relative, "relativePath": relative, "totalChars": len(markdown)}
-    return Written(payload)
+    return Written({"success": True, **await _written(context, relative), "totalChars": len(markdown)})
 
 
 async def delete_template(context: ToolContext, arguments: Arguments) -> Written:
     relative = relative_path(arguments["path"])
     absolute = await _absolute(context, relative)
     await context.call("/api/search/removeTemplate", path=absolute)
-    return Written({"success": True, "path": arguments["path"], "relativePath": relative})
+    return Written({"success": True, "path": absolute, "relativePath": relative})
 
 
 async def _absolute(context: ToolContext, relative: str) -> str:
-    """The host names templates by their place on its disk."""
-    found = next((row for row in await _templates(context) if row["relativePath"] == relative), None)
+    found = await _found(context, relative)
     if found is None:
-        raise refusal(f"There is no template {relative}.", "template_not_found", reason="template_not_found")
-    return str(found["path"])
+        raise _refused(f"There is no template {relative}.", "template_not_found")
+    return found
 
 
 async def save_doc_as_template(context: ToolContext, arguments: Arguments) -> Written:
     block_id, name = arguments["id"], arguments["name"]
-    relative = relative_path(name)
+    relative = relative_path(name if name.endswith(".md") else f"{name}.md")
     try:
         await context.call("/api/template/docSaveAsTemplate", id=block_id, name=name, overwrite=arguments["overwrite"])
     except HostApiError as error:
         if error.api_code != 1 or error.message:
             raise
-        raise refusal(f"Template {relative} exists already.", "template_exists", reason="template_exists") from error
-    found = next((row for row in await _templates(context) if row["relativePath"] == relative), None)
-    payload = {"success": True, "id": block_id, "name": name}
-    return Written({**payload, "template": found} if found else payload)
+        raise _refused(f"Template {relative} exists already.", "template_exists", hint=_EXISTS_HINT) from error
+    return Written({"success": True, "id": block_id, "name": name, "template": await _written(context, relative)})
 
 
 async def render(context: ToolContext, arguments: Arguments) -> Any:
     if arguments["engine"] == "sprig":
-        return {"content": await context.call("/api/template/renderSprig", template=arguments["template"])}
+        return await context.call("/api/template/renderSprig", template=arguments["template"])
     await context.require_block(arguments["id"], Level.READ)
     path = arguments["path"]
     if not path.startswith("/") or path.startswith(FOLDER):
@@ -150,7 +183,9 @@ async def _guard_new(context: ToolContext, arguments: Arguments) -> None:
     relative = relative_path(arguments["path"])
     there = await context.host.read_file(FOLDER + relative)
     if there is not None and not arguments.get("overwrite"):
-        raise refusal(f"Template {relative} exists already.", "template_exists", reason="template_exists")
+        path = await _found(context, relative) or FOLDER + relative
+        words = f"Template {relative} exists already."
+        raise _refused(words, "template_exists", path=path, relativePath=relative, hint=_EXISTS_HINT)
     _check_size(context, arguments)
 
 

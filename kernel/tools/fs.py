@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from kernel.host.base import HostError
 from kernel.tools import fs_virtual, fs_writes
+from kernel.tools.block_texts import shown_in_window
 from kernel.tools.context import Arguments, Handling, ToolContext
 from kernel.tools.doc_tree import TreeWalk, name_of
 from kernel.tools.document_reads import databases
@@ -103,6 +104,7 @@ async def read(context: ToolContext, arguments: Arguments) -> Any:
         raise refusal(f"{place.path} is a folder, not a document.", "invalid_path", hint="List it with fs.ls.")
     blocks = await context.call("/api/block/getChildBlocks", id=place.id) or []
     again = {"action": "read", "path": place.path}
+    blocks = await shown_in_window(context, blocks, arguments)
     return {
         "path": place.path,
         **window(blocks, arguments, again),

@@ -92,7 +92,9 @@ async def _documents(context: ToolContext, place: Place) -> list[tuple[str, str]
                 inside = Place("notebook", f"/{notebook['name']}", notebook["id"], str(notebook["name"]))
                 found += await _documents(context, inside)
         return found
-    found = [(place.path, place.id)] if place.kind == "document" else []
+    # A notebook has a document of its own, by its own id.
+    own = {"document": (place.path, place.id), "notebook": (f"{place.path}/{place.notebook_name}", place.notebook)}
+    found = [own[place.kind]]
 
     def collect(row: Any, children: Any, shown_path: str) -> dict[str, Any]:
         return {"path": f"{shown_path.rstrip('/')}/{row.get('name')}", "id": row.get("id"), "children": children}

@@ -6,14 +6,18 @@ blocks that Markdown cannot carry are skipped and named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from kernel.tools.block_texts import with_texts
 from kernel.tools.context import ToolContext
 from kernel.tools.failures import refusal
-from kernel.tools.windows import COMPLEX_TYPES, clean
+from kernel.tools.windows import COMPLEX_TYPES
 
+# A line of a list: its marker, and what follows.
+_ITEM: Final = re.compile(r"(\s*(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?)(.*)")
 _CONTAINERS: Final = frozenset({"l", "i", "b", "callout"})
 
 
@@ -32,6 +36,7 @@ class TextBlock:
 
     id: str
     markdown: str
+    in_list: bool = False
 
 
 @dataclass(slots=True)
@@ -82,11 +87,12 @@ def plan(action: str, blocks: Sequence[TextBlock], edits: Sequence[Edit]) -> Pla
     for number, edit in enumerate(edits, 1):
         count = 0
         for index, text in enumerate(texts):
-            hits = text.count(edit.old)
-            if not hits or (count and not edit.replaces_all):
-                continue
-            hits = hits if edit.replaces_all else 1
-            texts[index] = text.replace(edit.old, edit.new, hits)
+            if count and not edit.replaces_all:
+                break
+            meant = _inside_item(edit) if blocks[index].in_list else edit
+            hits = text.count(meant.old)
+            hits = hits if edit.replaces_all else min(hits, 1)
+            texts[index] = text.replace(meant.old, meant.new, hits)
             count += hits
         if not count:
             raise refusal(
@@ -95,24 +101,41 @@ def plan(action: str, blocks: Sequence[TextBlock], edits: Sequence[Edit]) -> Pla
                 hint="Read the text again and copy it exactly; a match cannot span several blocks.",
             )
         replacements.append({"index": number, "replaced": count, "replace_all": edit.replaces_all})
-    changed = [TextBlock(block.id, text) for block, text in zip(blocks, texts, strict=True) if text != block.markdown]
+    changed = [
+        TextBlock(block.id, text, block.in_list)
+        for block, text in zip(blocks, texts, strict=True)
+        if text != block.markdown
+    ]
     return Plan(changed, replacements)
+
+
+def _inside_item(edit: Edit) -> Edit:
+    """An edit of one whole line of a list, marker and all, as an edit of the item's own text."""
+    old, new = _ITEM.fullmatch(edit.old), _ITEM.fullmatch(edit.new)
+    if old is None or not old[2] or "\n" in edit.new or (new is not None and new[1] != old[1]):
+        return edit
+    return Edit(old[2], new[2] if new else edit.new, edit.replaces_all)
 
 
 async def candidates(context: ToolContext, children: Sequence[Mapping[str, Any]]) -> Candidates:
     """The text blocks at and below ``children``, in tree order."""
     found = Candidates()
+    texts: list[tuple[Mapping[str, Any], bool]] = []
     # A stack instead of recursion: lists may be nested deeper than Python likes.
-    waiting = list(reversed(children))
+    waiting = [(child, False) for child in reversed(children)]
     while waiting:
-        block = waiting.pop()
+        block, in_list = waiting.pop()
         kind, block_id = str(block.get("type")), str(block.get("id"))
         if kind in COMPLEX_TYPES:
             found.skipped.append({"id": block_id, "type": kind})
         elif kind in _CONTAINERS:
             below = await context.call("/api/block/getChildBlocks", id=block_id) or []
-            waiting.extend(reversed(below))
+            waiting.extend((child, in_list or kind in ("l", "i")) for child in reversed(below))
         else:
             context.progress.found("Looked through the blocks")
-            found.blocks.append(TextBlock(block_id, clean(str(block.get("markdown") or ""))))
+            texts.append((block, in_list))
+    rows = await with_texts(context, [block for block, _ in texts])
+    found.blocks = [
+        TextBlock(row["id"], row["markdown"], in_list) for row, (_, in_list) in zip(rows, texts, strict=True)
+    ]
     return found

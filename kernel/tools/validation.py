@@ -10,6 +10,7 @@ from kernel.safety.intent import SAFETY_ARGUMENTS
 from kernel.tools.registry.model import Action, Problem
 from kernel.tools.registry.signature import Schema
 
+_REQUIRED: Final = "Required."
 # Arguments of the call itself, not of the action.
 CALL_ARGUMENTS: Final = SAFETY_ARGUMENTS | {"action", "confirm", "topic"}
 
@@ -35,7 +36,7 @@ def validated(action: Action, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if argument.name in known:
             problems.extend(check(argument.schema, known[argument.name], argument.name))
         elif argument.is_required:
-            problems.append(Problem(argument.name, "Required."))
+            problems.append(Problem(argument.name, _REQUIRED))
     for rule in action.eager_rules:
         problems.extend(rule(known))
     if not problems:
@@ -101,12 +102,15 @@ def _check_any(options: list[Schema], value: Any, path: str) -> Iterator[Problem
     results = [list(check(option, value, path)) for option in options]
     if not all(results):
         return
-    # The faults inside the one form that was meant say more than "fits none".
+    # The faults inside the one form that was meant say more than "fits none"; what lacks a part is of no form at all.
     meant = [found for option, found in zip(options, results, strict=True) if _is_of_type(value, option.get("type"))]
-    if len(meant) == 1:
-        yield from meant[0]
-    else:
+    if len(meant) != 1:
         yield Problem(path, "Fits none of the allowed forms.")
+    elif any(problem.message == _REQUIRED for problem in meant[0]):
+        missing = ", ".join(problem.path for problem in meant[0] if problem.message == _REQUIRED)
+        yield Problem(path, f"Missing: {missing}.")
+    else:
+        yield from meant[0]
 
 
 def _check_text(schema: Schema, value: str, path: str) -> Iterator[Problem]:
@@ -142,7 +146,7 @@ def _check_object(schema: Schema, value: dict[str, Any], path: str) -> Iterator[
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
-            yield Problem(f"{path}.{name}", "Required.")
+            yield Problem(f"{path}.{name}", _REQUIRED)
     more = schema.get("additionalProperties", True)
     for name, item in value.items():
         if name in properties:
@@ -150,7 +154,7 @@ def _check_object(schema: Schema, value: dict[str, Any], path: str) -> Iterator[
         elif isinstance(more, dict):
             yield from check(more, item, f"{path}.{name}")
         elif more is False:
-            yield Problem(f"{path}.{name}", "Unknown key.")
+            yield Problem(path, f"Unknown key: {name}.")
 
 
 def _whole(schema: Schema, value: Any) -> Any:

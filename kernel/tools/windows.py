@@ -1,12 +1,14 @@
 """A window over a document's Markdown: whole blocks, bounded by count, tokens and bytes. Does no I/O.
 
-The blocks are the document's direct children as the host lists them, each with its Markdown; a container is one block.
+The blocks are the document's direct children as the host lists them, each with its text (``editable``); a container is
+one block.
 The first block of a window is always given, even above the budget.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -22,6 +24,7 @@ TOKEN_MODE: Final = "approx_context_v1"
 COMPLEX_TYPES: Final = frozenset({"s", "av", "iframe", "widget", "query_embed", "html", "video", "audio"})
 RECOMMENDED_READS: Final = ("file.export_md", "block.dom")
 ZERO_WIDTH: Final = str.maketrans("", "", "\u200b\u200c\u200d\ufeff")
+_HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)(?:\s+#+)?\s*$")
 _NEXT_HINT: Final = "Call again with the arguments of nextWindow to read on."
 _COMPLEX_WARNING: Final = "Some blocks are shown as Markdown only in part: read them by the recommended actions."
 
@@ -86,7 +89,7 @@ def _filled(blocks: Sequence[Mapping[str, Any]], budget: int) -> tuple[str, int]
     """As many blocks as fit, at least one."""
     content = ""
     for count, block in enumerate(blocks):
-        longer = joined(content, clean(str(block.get("markdown") or "")))
+        longer = joined(content, str(block.get("markdown") or ""))
         size = len(longer.encode("utf-8", "surrogatepass"))
         if count and (tokens_of(longer) > budget or size > WINDOW_CONTENT_BYTES_MAX):
             return content, count
@@ -102,14 +105,13 @@ def joined(before: str, after: str) -> str:
 def _outline(blocks: Sequence[Mapping[str, Any]], shows_ids: bool) -> list[dict[str, Any]]:
     rows = []
     for index, block in enumerate(blocks):
-        level = str(block.get("subType") or "")[1:]
-        if block.get("type") != "h" or not level.isdigit():
+        found = _HEADING.match(str(block.get("markdown") or "").split("\n", 1)[0])
+        if block.get("type") != "h" or found is None:
             continue
-        row = {"blockIndex": index, "level": int(level), "title": clean(str(block.get("content") or ""))}
+        row = {"blockIndex": index, "level": len(found[1]), "title": found[2].strip()}
         rows.append({**row, "id": block.get("id")} if shows_ids else row)
     return rows
 
 
 def _block_ref(index: int, block: Mapping[str, Any]) -> dict[str, Any]:
-    ref = {"blockIndex": index, "id": block.get("id"), "type": block.get("type")}
-    return {**ref, "subtype": block["subType"]} if block.get("subType") and block.get("type") != "h" else ref
+    return {"blockIndex": index, "id": block.get("id"), "type": block.get("type")}

@@ -94,6 +94,10 @@ async def template_not_found(notes: Notes) -> dict[str, Any]:
     return await notes.refused("file", "update_template", path="none.md", markdown="y")
 
 
+async def invalid_template_path(notes: Notes) -> dict[str, Any]:
+    return await notes.refused("file", "create_template", path="no-ending", markdown="y")
+
+
 async def path_not_in_workspace(notes: Notes) -> dict[str, Any]:
     return await notes.refused("file", "delete_asset", path="assets/../../conf/conf.json")
 
@@ -134,6 +138,7 @@ PROVOKED: tuple[Provoke, ...] = (
     ambiguous,
     template_exists,
     template_not_found,
+    invalid_template_path,
     path_not_in_workspace,
     no_match,
     invalid_arguments,

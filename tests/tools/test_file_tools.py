@@ -188,28 +188,32 @@ async def test_assets_are_renamed_and_removed(notes: Notes) -> None:
 
 
 async def test_templates_are_written_read_in_pieces_and_removed(notes: Notes) -> None:
-    made = await notes.call("file", "create_template", path="a/t", markdown="0123456789")
-    assert (made["path"], made["relativePath"], made["totalChars"]) == (FOLDER + "a/t.md", "a/t.md", 10)
+    made = await notes.call("file", "create_template", path="a/t.md", markdown="0123456789")
+    assert (made["relativePath"], made["name"], made["totalChars"]) == ("a/t.md", "t", 10)
+    assert made["path"].endswith(FOLDER + "a/t.md"), "where the host keeps it"
+    assert made["readArgs"] == {"action": "read_template", "path": made["path"]}
     piece = await notes.call("file", "read_template", path=FOLDER + "a/t.md", offset=2, limit=3)
     assert (piece["markdown"], piece["truncated"], piece["nextOffset"]) == ("234", True, 5)
     whole = await notes.call("file", "read_template", path="/a/t.md")
     assert (whole["markdown"], whole["truncated"], "nextOffset" in whole) == ("0123456789", False, False)
-    await notes.call("file", "update_template", path="a/t", markdown="new")
+    await notes.call("file", "update_template", path="a/t.md", markdown="new")
     assert await notes.host.read_file(FOLDER + "a/t.md") == b"new"
-    await notes.call("file", "create_template", path="a/t", markdown="again", overwrite=True)
+    await notes.call("file", "create_template", path="a/t.md", markdown="again", overwrite=True)
     for number in range(3):
-        await notes.call("file", "create_template", path=f"more{number}", markdown="x")
+        await notes.call("file", "create_template", path=f"more{number}.md", markdown="x")
     listed = await notes.call("file", "list_templates", pageSize=2)
     assert (listed["truncated"], len(listed["data"]), listed["pageCount"]) == (True, 2, 2)
-    await notes.call("file", "delete_template", path="a/t")
+    await notes.call("file", "delete_template", path="a/t.md")
     assert await notes.host.read_file(FOLDER + "a/t.md") is None
-    assert (await notes.refused("file", "read_template", path="a/t"))["code"] == "template_not_found"
+    assert (await notes.refused("file", "read_template", path="a/t.md"))["code"] == "template_not_found"
 
 
-@pytest.mark.parametrize("path", ["../x", "a/../../x", "a\\b", "/data/other/x", " ", "./x"])
+@pytest.mark.parametrize(
+    "path", ["../x.md", "a/../../x.md", "a\\b.md", "/data/other/x.md", " ", "./x.md", "x", "x.txt"]
+)
 async def test_a_template_lies_in_its_folder(notes: Notes, path: str) -> None:
     refused = await notes.refused("file", "create_template", path=path, markdown="x")
-    assert refused["code"] in ("path_not_in_workspace", "validation_error")
+    assert (refused["code"], refused["type"]) == ("invalid_template_path", "api_error")
 
 
 async def test_a_document_is_saved_as_a_template_and_rendered_in_another(notes: Notes) -> None:
@@ -220,23 +224,23 @@ async def test_a_document_is_saved_as_a_template_and_rendered_in_another(notes: 
         assert (await notes.refused("file", "save_doc_as_template", id=block, name="mine"))["code"] == "template_exists"
     await notes.call("file", "save_doc_as_template", id=block, name="mine", overwrite=True)
     other = await notes.memory.document(box, "/Other", "text")
-    for path in ("mine", saved["template"]["path"]):
+    for path in ("mine.md", saved["template"]["path"]):
         rendered = await notes.call("file", "render", engine="template", id=other, path=path)
         assert "Hello" in rendered["content"]
     sprig = await notes.call("file", "render", engine="sprig", template='{{ "a" | upper }}')
-    assert sprig["content"] == "A"
-    assert (await notes.refused("file", "render", engine="template", id=other, path="no"))[
+    assert sprig["value"] == "A"
+    assert (await notes.refused("file", "render", engine="template", id=other, path="no.md"))[
         "code"
     ] == "template_not_found"
 
 
 async def test_a_template_larger_than_the_owner_allows_is_refused(notes: Notes) -> None:
     await notes.host.write_file(HTTP_FILE, json.dumps({"kernelOptions": {"templateMaxMiB": 1}}).encode())
-    refused = await notes.refused("file", "create_template", path="big", markdown="x" * (1024 * 1024 + 1))
+    refused = await notes.refused("file", "create_template", path="big.md", markdown="x" * (1024 * 1024 + 1))
     assert (refused["code"], refused["message"]) == ("too_large", "Template exceeds 1 MiB.")
-    await notes.call("file", "create_template", path="small", markdown="x" * (1024 * 1024))
-    assert (await notes.refused("file", "create_template", path="small", markdown="x"))["code"] == "template_exists"
-    larger = await notes.refused("file", "update_template", path="small", markdown="x" * (1024 * 1024 + 1))
+    await notes.call("file", "create_template", path="small.md", markdown="x" * (1024 * 1024))
+    assert (await notes.refused("file", "create_template", path="small.md", markdown="x"))["code"] == "template_exists"
+    larger = await notes.refused("file", "update_template", path="small.md", markdown="x" * (1024 * 1024 + 1))
     assert larger["code"] == "too_large"
 
 

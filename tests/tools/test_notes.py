@@ -252,7 +252,11 @@ async def test_replacing_reaches_into_lists_and_keeps_the_rest(tmp_path: Path) -
         assert (await notes.refused("block", "replace", id=listed, edit={"old": "zzz", "new": ""}))[
             "code"
         ] == "no_match"
-        assert (await notes.refused("block", "replace", id=document, edit={"old": "a", "new": "b"}))["type"]
+        whole = await notes.call("block", "replace", id=document, edit={"old": "- three", "new": "- four"})
+        assert whole["replacements"] == [{"index": 1, "replaced": 1, "replace_all": False}], (
+            "a document is all of its blocks"
+        )
+        assert "- one\n- four" in (await notes.call("document", "get_doc", id=document))["content"]
 
 
 async def test_naked_references_get_their_targets_first_words(tmp_path: Path) -> None:

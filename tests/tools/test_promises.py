@@ -201,7 +201,7 @@ async def test_a_template_may_be_as_long_as_its_bound_and_not_longer(given: int 
     """R163 to R165: one write of the template's file, or none."""
     from kernel.tools.configuration import HTTP_FILE
 
-    host = FakeHost()
+    host = FakeHost({"/api/search/searchTemplate": {"templates": []}})
     host.configure('{"writeSafety":{"strictMode":false}}')
     if given is not None:
         host.files[HTTP_FILE] = json.dumps({"kernelOptions": {"templateMaxMiB": given}}).encode()

@@ -55,7 +55,7 @@ def test_a_window_names_headings_of_the_whole_text_and_ids_on_demand() -> None:
     ]
     page = window(blocks, {"blockLimit": 1, "blockStart": 1, "includeBlockIds": True}, {})
     assert page["outline"] == [{"blockIndex": 0, "level": 2, "title": "Head", "id": "h"}]
-    assert page["blockRefs"] == [{"blockIndex": 1, "id": "l", "type": "l", "subtype": "u"}]
+    assert page["blockRefs"] == [{"blockIndex": 1, "id": "l", "type": "l"}]
 
 
 @settings(deadline=None)

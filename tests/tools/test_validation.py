@@ -60,7 +60,7 @@ INSERT = {"dataType": "markdown", "data": "x"}
         ("block.insert", {"blocks": [INSERT]}, ["blocks[0].previousID"]),
         ("block.insert", {"blocks": [INSERT], "parentID": "p"}, []),
         ("block.insert", {**INSERT, "parentID": "p", "blocks": [{**INSERT, "parentID": "p"}]}, ["blocks"]),
-        ("block.insert", {"blocks": [{**INSERT, "odd": 1}], "parentID": "p"}, ["blocks[0].odd"]),
+        ("block.insert", {"blocks": [{**INSERT, "odd": 1}], "parentID": "p"}, ["blocks[0]"]),
         ("block.move", {"id": "a"}, ["previousID"]),
         ("block.move", {"previousID": "a"}, ["id"]),
         ("block.move", {"id": "a", "ids": ["b"], "previousID": "c"}, ["id"]),

@@ -139,7 +139,7 @@ def _add_reads(block: ToolTable) -> None:
         READ,
         "Read the properties of documents.",
         "id text; ids [text]+; refCount bool = false; av bool = false",
-        rules=(one_form(("id",), ("ids",), path="id", message="Give exactly one of id and ids."),),
+        rules=(one_form(("id",), ("ids",), path="ids", message="Give exactly one of id and ids."),),
         call_form="id | ids",
     )
 

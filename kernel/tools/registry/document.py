@@ -36,6 +36,11 @@ def _html_takes_no_window(arguments: Mapping[str, Any]) -> Iterator[Problem]:
                 yield Problem(name, "Only for mode markdown.")
 
 
+def _names_an_attribute(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    if not arguments["attrs"]:
+        yield Problem("attrs", "Give icon, cover or both.")
+
+
 def _table() -> ToolTable:
     document = ToolTable(
         "document",
@@ -132,7 +137,9 @@ def _add_places(document: ToolTable) -> None:
 def _add_reads(document: ToolTable) -> None:
     document.add("get_child_blocks", READ, "List a document's direct blocks.", "id* text", tier="basic")
     document.add("get_child_docs", READ, "List a document's direct children.", "id* text", tier="basic")
-    document.add("set_attr", STATE, "Set a document's icon or cover.", "id* text; attrs* @attrs")
+    document.add(
+        "set_attr", STATE, "Set a document's icon or cover.", "id* text; attrs* @attrs", rules=(_names_an_attribute,)
+    )
     document.add(
         "list_tree",
         READ,
