@@ -25,6 +25,8 @@ from kernel.tools.results import filtered_out, page_of
 from kernel.tools.windows import clean
 
 _LOW_LEVEL_HINT: Final = "documents groups the blocks that changed; items lists them one by one."
+# What an item's error calls what a whole call's error has other names for.
+_ITEM_NAMES: Final = {"current_permission": "currentPermission", "required_permission": "requiredPermission"}
 _PAGES_HINT: Final = "Turn pages with page, or raise pageSize."
 _AV_WARNING: Final = "This block showed a database. The database itself still exists."
 
@@ -116,7 +118,7 @@ async def batch_kramdown(context: ToolContext, arguments: Arguments) -> Any:
         "requested": len(ids),
         "succeeded": succeeded,
         "failed": len(ids) - succeeded,
-        "partial": succeeded < len(ids),
+        "partial": 0 < succeeded < len(ids),
     }
 
 
@@ -129,7 +131,8 @@ def _kramdown_item(block_id: str, found: Mapping[str, Any], refused: Mapping[str
 
 
 def _item_error(error: ToolError) -> dict[str, Any]:
-    return {"type": error.kind.type, "message": error.message, **error.details}
+    details = {_ITEM_NAMES.get(name, name): value for name, value in error.details.items()}
+    return {"type": error.kind.type, "message": error.message, **details}
 
 
 async def get_children(context: ToolContext, arguments: Arguments) -> Any:

@@ -193,7 +193,7 @@ HANDLERS: Final[dict[str, Handling]] = {
     "document.get_child_blocks": Handling(get_child_blocks, _READ),
     "document.get_child_docs": Handling(get_child_docs, _READ),
     "document.list_tree": Handling(list_tree, on_notebook(Level.READ, "notebook")),
-    "document.search_docs": Handling(search_docs),
+    "document.search_docs": Handling(search_docs, on_notebook(Level.READ, "notebook")),
     "document.get_doc": Handling(get_doc, _READ),
     "document.get_outline": Handling(get_outline, _READ),
 }

@@ -218,8 +218,9 @@ async def list_unused_assets(context: ToolContext, arguments: Arguments) -> Any:
 async def get_doc_assets(context: ToolContext, arguments: Arguments) -> Any:
     kind = arguments["assetType"]
     name = "getDocImageAssets" if kind == "image" else "getDocAssets"
-    assets = await context.call(f"/api/asset/{name}", id=arguments["id"]) or []
-    return {"id": arguments["id"], "assetType": kind, "assets": assets, "count": len(assets)}
+    assets = await context.call(f"/api/asset/{name}", id=arguments["id"])
+    count = {} if assets is None else {"count": len(assets)}
+    return {"id": arguments["id"], "assetType": kind, "assets": assets, **count}
 
 
 async def audit_image_refs(context: ToolContext, arguments: Arguments) -> Any:

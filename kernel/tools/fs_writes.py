@@ -69,7 +69,7 @@ def _may_repeat(context: ToolContext, arguments: Arguments) -> bool:
 async def _existing(context: ToolContext, shown: str, *, may_repeat: bool = False) -> Place | None:
     """The document at a path, or None. A notebook or the root is no place for text."""
     try:
-        place = await resolve(context, shown)
+        place = await resolve(context, shown, Level.WRITE)
     except ToolError as error:
         if error.code == "not_found" or (error.code == "ambiguous_path" and may_repeat):
             return None

@@ -27,7 +27,7 @@ _REPLACED_TYPES: Final = {"text": True}
 async def fulltext(context: ToolContext, arguments: Arguments) -> Any:
     page = max(1, int(arguments["page"]))
     size = min(max(1, int(arguments["pageSize"])), SEARCH_PAGE_SIZE_MAX)
-    method, sort, resolved = _method_and_sort(arguments, SORTS, 7)
+    method, sort, resolved = _method_and_sort(arguments, SORTS)
     parent = arguments.get("parentId")
     narrows = bool(parent) or arguments.get("hasTags") is True
     data = await context.call(
@@ -65,14 +65,14 @@ async def fulltext(context: ToolContext, arguments: Arguments) -> Any:
     return {**payload, **_shown(len(shown), min(len(kept), size))}
 
 
-def _method_and_sort(arguments: Arguments, sorts: Mapping[str, int], default: int) -> tuple[int, int, dict[str, Any]]:
-    """The host's numbers for the words of a call, and which words were used."""
+def _method_and_sort(arguments: Arguments, sorts: Mapping[str, int]) -> tuple[int, int | None, dict[str, Any]]:
+    """The host's numbers for the words of a call, and which words were used. The order is the host's where none is asked."""
     resolved: dict[str, Any] = {}
     method = int(arguments.get("method") or 0)
     if name := arguments.get("methodName"):
         method = METHODS[name]
         resolved |= {"method": method, "methodName": name}
-    sort = int(arguments.get("orderBy", default))
+    sort = int(arguments["orderBy"]) if "orderBy" in arguments else None
     if name := arguments.get("sortBy"):
         sort = sorts[name]
         resolved |= {"orderBy": sort, "sortBy": name}
@@ -188,7 +188,7 @@ async def query_sql(context: ToolContext, arguments: Arguments) -> Any:
 
 
 async def find_replace(context: ToolContext, arguments: Arguments) -> Written:
-    method, sort, resolved = _method_and_sort(arguments, SORTS, 7)
+    method, sort, resolved = _method_and_sort(arguments, SORTS)
     ids: list[str] = arguments["ids"]
     await context.call(
         "/api/search/findReplace",
@@ -211,9 +211,10 @@ async def find_replace(context: ToolContext, arguments: Arguments) -> Written:
 
 
 async def search_assets(context: ToolContext, arguments: Arguments) -> Any:
-    exts = arguments.get("exts")
-    rows = await context.call("/api/search/searchAsset", k=arguments["k"], exts=exts) or []
-    return {"data": rows} if exts else rows
+    query = arguments.get("query")
+    k = arguments.get("k") if query is None else query
+    rows = await context.call("/api/search/searchAsset", k=k, exts=arguments.get("exts")) or []
+    return rows if query is None else {"data": rows, "resolvedArgs": {"query": query}}
 
 
 async def fulltext_asset_content(context: ToolContext, arguments: Arguments) -> Any:
@@ -224,7 +225,7 @@ async def fulltext_asset_content(context: ToolContext, arguments: Arguments) -> 
             query=arguments.get("query") or "",
             queryMethod=int(arguments.get("queryMethod") or 0),
         )
-    method, sort, resolved = _method_and_sort(arguments, ASSET_SORTS, 0)
+    method, sort, resolved = _method_and_sort(arguments, ASSET_SORTS)
     data = await context.call(
         "/api/search/fullTextSearchAssetContent",
         query=arguments["query"],

@@ -13,26 +13,45 @@ from kernel.tools.results import filtered_out
 _MARK: Final = re.compile(r"</?mark>")
 _FALLBACK_WARNING: Final = "The host gave no backlink documents: these were found in the index, which may lag."
 _ROWS_MAX: Final = 1000
+_MENTIONS_MAX: Final = 200
+_HIT_COLUMNS: Final = "b.id, b.type, b.subtype, b.hpath, b.path, b.box, b.root_id, b.content"
 
 
 async def get_backlinks(context: ToolContext, arguments: Arguments) -> Any:
-    """Backlinks of a block, from the index of references; mentions come from the host where it has some."""
+    """Blocks that refer to a block, and blocks that only say what it says; both from the index."""
     block_id, mode = arguments["id"], arguments["mode"]
-    backlinks: list[dict[str, Any]] = []
-    if mode != "mentions":
-        backlinks = await _links(context, block_id, arguments)
-    readable = [row for row in backlinks if context.readable(str(row.get("box")))]
+    links = await _links(context, block_id, arguments) if mode != "mentions" else []
+    mentions = await _mentions(context, block_id, arguments) if mode != "links" else []
+    shown = [[row for row in rows if context.readable(str(row.get("box")))] for rows in (links, mentions)]
     return {
-        "backlinks": readable,
-        "backmentions": [],
+        "backlinks": shown[0],
+        "backmentions": shown[1],
         "fallbackUsed": True,
         "sourcePayloadMissing": True,
         "fallbackQuery": "sql",
         "resultConfidence": "fallback",
         "mode": mode,
         "warning": _FALLBACK_WARNING,
-        **filtered_out(len(backlinks) - len(readable)),
+        **filtered_out(len(links) + len(mentions) - sum(map(len, shown))),
     }
+
+
+async def _mentions(context: ToolContext, block_id: str, arguments: Arguments) -> list[dict[str, Any]]:
+    """The blocks whose text holds the block's own text (its name, where it has none)."""
+    found = await context.sql(f"SELECT content, name FROM blocks WHERE id = {_quoted(block_id)} LIMIT 1")
+    texts = [str(row.get(name) or "").strip() for row in found for name in ("content", "name")]
+    label = next(filter(None, texts), None)
+    if label is None:
+        return []
+    where = [f"b.id != {_quoted(block_id)}", f"instr(b.content, {_quoted(label)}) > 0"]
+    if root := arguments.get("refTreeID"):
+        where.append(f"b.root_id = {_quoted(root)}")
+    if keyword := (arguments.get("keyword") or "").strip():
+        where.append(f"instr(b.content, {_quoted(keyword)}) > 0")
+    rows = await context.sql(
+        f"SELECT {_HIT_COLUMNS} FROM blocks b WHERE {' AND '.join(where)} ORDER BY b.updated DESC LIMIT {_MENTIONS_MAX}"
+    )
+    return [_row_hit(row) for row in rows]
 
 
 async def _links(context: ToolContext, block_id: str, arguments: Arguments) -> list[dict[str, Any]]:
@@ -43,8 +62,8 @@ async def _links(context: ToolContext, block_id: str, arguments: Arguments) -> l
         escaped = keyword.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
         where.append(f"b.content LIKE {_quoted('%' + escaped + '%')} ESCAPE '\\'")
     rows = await context.sql(
-        "SELECT b.id, b.type, b.subtype, b.hpath, b.path, b.box, b.root_id, b.content FROM refs r "
-        f"JOIN blocks b ON b.id = r.block_id WHERE {' AND '.join(where)} LIMIT {_ROWS_MAX}"
+        f"SELECT {_HIT_COLUMNS} FROM refs r JOIN blocks b ON b.id = r.block_id "
+        f"WHERE {' AND '.join(where)} ORDER BY b.updated DESC LIMIT {_ROWS_MAX}"
     )
     # A block that refers to the target twice is one backlink.
     return [_row_hit(row) for row in {str(row.get("id")): row for row in rows}.values()]
@@ -110,7 +129,8 @@ def _listed(context: ToolContext, data: dict[str, Any]) -> dict[str, Any]:
     blocks: Sequence[dict[str, Any]] = data.get("blocks") or []
     readable = [block for block in blocks if context.readable(str(block.get("box")))]
     hits = [{**block, "plainContent": _MARK.sub("", str(block.get("content") or ""))} for block in readable]
-    removed = filtered_out(len(blocks) - len(readable))
+    count = len(blocks) - len(readable)
+    removed = {"filteredOutBlockCount": count, **filtered_out(count)} if count else {}
     return {**data, "blocks": hits, "data": hits, "total": len(hits), "truncated": False, **removed}
 
 

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from kernel.tools.context import Arguments, Handling, ToolContext, Written
-from kernel.tools.failures import not_found
+from kernel.tools.failures import refusal
 
 REDACTED: Final = "[REDACTED]"
-CONF_DEPTH_DEFAULT: Final = 2
-CONF_ITEMS_DEFAULT: Final = 20
-CONF_TEXT_CHARS_MAX: Final = 200
+CONF_DEPTH_DEFAULT: Final = 1
+CONF_ITEMS_DEFAULT: Final = 12
+_KEY_PATH_HINT: Final = 'mode="get" with keyPath="conf.editor.fontSize" or "conf.langs[0]" reads one part.'
 _SECRET: Final = re.compile(
     r"token|password|passwd|secret|api_?key|accessauthcode|cookiekey|credential|userdata", re.IGNORECASE
 )
@@ -38,75 +38,79 @@ async def get_current_time(context: ToolContext, arguments: Arguments) -> Any:
 
 
 async def conf(context: ToolContext, arguments: Arguments) -> Any:
-    data = await context.call("/api/system/getConf")
-    whole = data.get("conf") if isinstance(data, dict) else None
-    whole = whole if isinstance(whole, dict) else {}
-    if arguments["mode"] == "get" or arguments.get("keyPath"):
-        return _conf_value(whole, arguments)
-    items_max = arguments.get("maxItems", CONF_ITEMS_DEFAULT)
-    names = list(whole)
+    """What the host says of its settings, as shapes with few items; secrets are masked."""
+    whole = await context.call("/api/system/getConf")
+    # The host's answer is a map, which it sends sorted.
+    whole = dict(sorted(whole.items())) if isinstance(whole, dict) else {}
+    depth, items_max = arguments.get("maxDepth", CONF_DEPTH_DEFAULT), arguments.get("maxItems", CONF_ITEMS_DEFAULT)
+    if arguments["mode"] == "get":
+        key_path = str(arguments.get("keyPath") or "")
+        if not key_path:
+            raise refusal('keyPath is required when mode="get".', "invalid_arguments", hint=_KEY_PATH_HINT)
+        name, value = _at(whole, key_path)
+        return {
+            "mode": "get",
+            "keyPath": key_path,
+            "value": _shape(name, value, depth, items_max),
+            "hints": ["Secrets are not shown.", "Raise maxDepth or maxItems, or go deeper with keyPath, to see more."],
+        }
     return {
         "mode": "summary",
-        "totalTopLevelKeys": len(names),
-        "topLevelKeys": names[:items_max],
-        "truncatedTopLevelKeys": len(names) > items_max,
-        "summary": {name: _shape(name, whole[name], 0, items_max) for name in names[:items_max]},
-        "hints": ['mode="get" with keyPath="editor.fontSize" reads one value.'],
+        "totalTopLevelKeys": len(whole),
+        "topLevelKeys": list(whole)[:items_max],
+        "truncatedTopLevelKeys": max(0, len(whole) - items_max),
+        "summary": _shape("", whole, depth, items_max),
+        "hints": [_KEY_PATH_HINT],
     }
 
 
-def _conf_value(whole: Mapping[str, Any], arguments: Arguments) -> dict[str, Any]:
-    key_path = str(arguments.get("keyPath") or "")
-    depth, items_max = arguments.get("maxDepth", CONF_DEPTH_DEFAULT), arguments.get("maxItems", CONF_ITEMS_DEFAULT)
+def _at(whole: Mapping[str, Any], key_path: str) -> tuple[str, Any]:
+    """The value at a path like ``conf.langs[0].name``, and the last name of the path.
+
+    Raises:
+        ToolError: there is nothing.
+    """
     value: Any = whole
     name = ""
-    for name in filter(None, key_path.split(".")):
+    for name in filter(None, re.split(r"[.\[\]]", key_path)):
         if isinstance(value, dict) and name in value:
             value = value[name]
-        elif isinstance(value, list) and name.isdigit() and int(name) < len(value):
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
             value = value[int(name)]
         else:
-            raise not_found(f"The configuration has no {key_path}.", hint='mode="summary" lists the top-level keys.')
+            raise refusal(f"The configuration has no {key_path}.", "not_found", hint=_KEY_PATH_HINT)
         if _SECRET.search(name):
-            value = REDACTED
             break
-    return {
-        "mode": "get",
-        "keyPath": key_path,
-        "value": _shape(name, value, depth, items_max),
-        "hints": ["Secrets are not shown.", "Raise maxDepth or go deeper with keyPath to see more."],
-    }
+    return name, value
 
 
 def _shape(name: str, value: Any, depth: int, items_max: int) -> dict[str, Any]:
-    """A value as ``{type, value | length | keys…, truncated}``, no deeper than asked, secrets masked."""
+    """A value as ``{type, value | length, items | keyCount, entries, …}``, no deeper than asked, secrets masked."""
     if _SECRET.search(name):
-        return {"type": "string", "value": REDACTED, "truncated": False}
+        return {"type": "primitive", "value": REDACTED, "truncated": False}
     if isinstance(value, dict):
-        shape: dict[str, Any] = {"type": "object", "keys": list(value)[:items_max], "truncated": len(value) > items_max}
-        if depth > 0:
-            shape["value"] = {key: _shape(key, item, depth - 1, items_max) for key, item in _first(value, items_max)}
-        return shape
+        omitted = {"omittedKeys": max(0, len(value) - items_max)}
+        head: dict[str, Any] = {"type": "object", "keyCount": len(value)}
+        if depth <= 0:
+            return {**head, "keysPreview": list(value)[:items_max], "truncated": bool(value), **omitted}
+        shown = {key: _shape(key, item, depth - 1, items_max) for key, item in list(value.items())[:items_max]}
+        return {**head, "entries": shown, "truncated": len(value) > items_max, **omitted}
     if isinstance(value, list):
-        shape = {"type": "array", "length": len(value), "truncated": len(value) > items_max}
-        if depth > 0:
-            shape["value"] = [_shape(name, item, depth - 1, items_max) for item in value[:items_max]]
-        return shape
-    if isinstance(value, str) and len(value) > CONF_TEXT_CHARS_MAX:
-        return {"type": "string", "length": len(value), "value": value[:CONF_TEXT_CHARS_MAX], "truncated": True}
-    return {"type": _type_name(value), "value": value, "truncated": False}
+        omitted = {"omittedItems": max(0, len(value) - items_max)}
+        head = {"type": "array", "length": len(value)}
+        if depth <= 0:
+            kinds = [_json_type(item) for item in value[:items_max]]
+            return {**head, "sampleTypes": kinds, "truncated": bool(value), **omitted}
+        items = [_shape("", item, depth - 1, items_max) for item in value[:items_max]]
+        return {**head, "items": items, "truncated": len(value) > items_max, **omitted}
+    return {"type": "null" if value is None else "primitive", "value": value, "truncated": False}
 
 
-def _first(value: Mapping[str, Any], items_max: int) -> list[tuple[str, Any]]:
-    return list(value.items())[:items_max]
-
-
-def _type_name(value: Any) -> str:
-    if value is None:
-        return "null"
+def _json_type(value: Any) -> str:
     if isinstance(value, bool):
         return "boolean"
-    return "number" if isinstance(value, int | float) else "string"
+    names = {str: "string", int: "number", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")
 
 
 async def notify(context: ToolContext, arguments: Arguments) -> Written:

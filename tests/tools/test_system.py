@@ -26,30 +26,45 @@ async def test_version_time_workspace_and_network_are_told(notes: Notes) -> None
 
 
 async def test_the_configuration_is_summed_up_to_the_depth_and_number_asked_for(notes: Notes) -> None:
-    whole = await notes.call("system", "conf", maxItems=3)
-    assert (whole["mode"], len(whole["topLevelKeys"]), whole["truncatedTopLevelKeys"]) == ("summary", 3, True)
-    assert set(whole["summary"]) == set(whole["topLevelKeys"])
-    shallow = await notes.call("system", "conf", mode="get", keyPath="editor", maxDepth=1, maxItems=2)
-    assert shallow["value"]["type"] == "object"
-    assert (len(shallow["value"]["keys"]), shallow["value"]["truncated"]) == (2, True)
-    one = await notes.call("system", "conf", keyPath="editor.fontSize")
-    assert (one["mode"], one["value"]) == ("get", {"type": "number", "value": 16, "truncated": False})
-    missing = await notes.refused("system", "conf", mode="get", keyPath="editor.none")
-    assert (missing["code"], "editor.none" in missing["message"]) == ("not_found", True)
+    whole = await notes.call("system", "conf", maxItems=2)
+    assert (whole["mode"], whole["topLevelKeys"], whole["truncatedTopLevelKeys"]) == (
+        "summary",
+        ["conf", "isPublish"],
+        1,
+    )
+    assert whole["summary"]["entries"]["isPublish"] == {"type": "primitive", "value": False, "truncated": False}
+    assert len(whole["summary"]["entries"]["conf"]["keysPreview"]) == 2
+    shallow = await notes.call("system", "conf", mode="get", keyPath="conf.editor", maxDepth=1, maxItems=2)
+    assert (shallow["value"]["type"], len(shallow["value"]["entries"]), shallow["value"]["truncated"]) == (
+        "object",
+        2,
+        True,
+    )
+    one = await notes.call("system", "conf", mode="get", keyPath="conf.editor.fontSize")
+    assert (one["mode"], one["value"]) == ("get", {"type": "primitive", "value": 16, "truncated": False})
+    for path in ("conf.editor.none", "editor", "conf.langs[999]", None):
+        missing = await notes.refused("system", "conf", mode="get", **({"keyPath": path} if path else {}))
+        assert missing["type"] == "internal_error", path
 
 
 @pytest.mark.parametrize(
     ("conf", "path", "value"),
     [
-        ({"a": [1, "x", None]}, "a", {"type": "array", "length": 3, "truncated": True, "value": [
-            {"type": "number", "value": 1, "truncated": False}, {"type": "string", "value": "x", "truncated": False}]}),
-        ({"a": [1, "x", None]}, "a.2", {"type": "null", "value": None, "truncated": False}),
-        ({"a": {"b": True}}, "a.b", {"type": "boolean", "value": True, "truncated": False}),
-        ({"a": "x" * 201}, "a", {"type": "string", "length": 201, "value": "x" * 200, "truncated": True}),
-        ({"a": "x" * 200}, "a", {"type": "string", "value": "x" * 200, "truncated": False}),
-        ({"apiToken": {"x": 1}}, "apiToken.x", {"type": "string", "value": "[REDACTED]", "truncated": False}),
-        ({"user": {"accessAuthCode": "s"}}, "user", {"type": "object", "keys": ["accessAuthCode"], "truncated": False,
-            "value": {"accessAuthCode": {"type": "string", "value": "[REDACTED]", "truncated": False}}}),
+        ({"a": [1, "x", None]}, "conf.a", {"type": "array", "length": 3, "truncated": True, "omittedItems": 1, "items": [
+            {"type": "primitive", "value": 1, "truncated": False}, {"type": "primitive", "value": "x", "truncated": False}]}),
+        ({"a": [[1, None, True]]}, "conf.a", {"type": "array", "length": 1, "truncated": False, "omittedItems": 0, "items": [
+            {"type": "array", "length": 3, "sampleTypes": ["number", "null"], "truncated": True, "omittedItems": 1}]}),
+        ({"a": [[True, "s", {}], []]}, "conf.a[0]", {"type": "array", "length": 3, "truncated": True, "omittedItems": 1, "items": [
+            {"type": "primitive", "value": True, "truncated": False}, {"type": "primitive", "value": "s", "truncated": False}]}),
+        ({"a": [[True]]}, "conf", {"type": "object", "keyCount": 1, "truncated": False, "omittedKeys": 0, "entries": {
+            "a": {"type": "array", "length": 1, "sampleTypes": ["array"], "truncated": True, "omittedItems": 0}}}),
+        ({"a": [True]}, "conf", {"type": "object", "keyCount": 1, "truncated": False, "omittedKeys": 0, "entries": {
+            "a": {"type": "array", "length": 1, "sampleTypes": ["boolean"], "truncated": True, "omittedItems": 0}}}),
+        ({"a": [1, "x", None]}, "conf.a.2", {"type": "null", "value": None, "truncated": False}),
+        ({"a": {"b": True}}, "conf.a.b", {"type": "primitive", "value": True, "truncated": False}),
+        ({"apiToken": {"x": 1}}, "conf.apiToken.x", {"type": "primitive", "value": "[REDACTED]", "truncated": False}),
+        ({"user": {"accessAuthCode": "s"}}, "conf.user", {"type": "object", "keyCount": 1, "truncated": False,
+            "omittedKeys": 0, "entries": {"accessAuthCode": {"type": "primitive", "value": "[REDACTED]", "truncated": False}}}),
     ],
 )  # fmt: skip
 async def test_a_value_is_told_with_its_type_and_secrets_never(

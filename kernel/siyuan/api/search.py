@@ -218,7 +218,8 @@ async def search_ref_block(call: Call) -> Any:
     blocks = []
     for row in rows:
         block = block_json(row, before=before)
-        if row.id in (block_id, root_id) and row.type != "av":
+        # Of what matches the keyword the asking block and its document are left out, of the recent targets nothing.
+        if keyword and row.id in (block_id, root_id) and row.type != "av":
             continue
         if workspace.block_exists(row.id):
             block["refText"] = ref_text(workspace.node(row.id)[1])

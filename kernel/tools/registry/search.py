@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 from kernel.safety.policy import MANIFEST, READ
-from kernel.tools.registry.model import ToolTable
+from kernel.tools.registry.model import Problem, ToolTable
 from kernel.tools.registry.rules import any_of
 
 METHODS: Final[dict[str, int]] = {"keyword": 0, "query": 1, "query_syntax": 1, "sql": 2, "regex": 3}
@@ -45,6 +46,11 @@ TYPE_SHORTCODES: Final[dict[str, str]] = {
 }
 _METHOD: Final = "method number; methodName keyword|query|query_syntax|sql|regex"
 _SORT: Final = "sortBy relevance|date|updated_desc|updated_asc|created_desc|created_asc|type; ~orderBy number"
+
+
+def _one_query(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    if "k" in arguments and "query" in arguments and arguments["k"] != arguments["query"]:
+        yield Problem("query", "Another spelling of k, which says something else.")
 
 
 def _table() -> ToolTable:
@@ -121,8 +127,7 @@ def _add_references(search: ToolTable) -> None:
         READ,
         "Find assets by name.",
         "query text; ~k text; exts [text]",
-        aliases={"query": "k"},
-        rules=(any_of("k"),),
+        rules=(any_of("query", "k", path="k"), _one_query),
         call_form="query",
     )
     search.add(
