@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shlex
 import time
@@ -47,8 +48,10 @@ async def recorded_kernel(scenario: dict[str, Any], workspace: Path) -> AsyncIte
 async def differing_exchanges(scenario: dict[str, Any], workspace: Path) -> dict[int, list[str]]:
     """The exchanges that come out otherwise than recorded: index → differences."""
     started = time.strftime("%Y-%m-%d")
+    names = put_vaults(scenario.get("vaults", {}), workspace / "data" / "vaults")
     async with recorded_kernel(scenario, workspace) as kernel, trio.open_nursery() as nursery:
         player = Player(kernel, nursery, scenario.get("mcp", MCP_PATH))
+        player.names |= names
         played = [exchange async for exchange in player.play(scenario["steps"])]
         nursery.cancel_scope.cancel()
     rows = {
@@ -56,6 +59,15 @@ async def differing_exchanges(scenario: dict[str, Any], workspace: Path) -> dict
         for index, (want, got) in enumerate(zip(scenario["exchanges"], played, strict=True))
     }
     return {index: found for index, found in rows.items() if found}
+
+
+def put_vaults(vaults: dict[str, str | dict[str, str]], folder: Path) -> dict[str, str]:
+    """Put the files that a scenario finds on the machine where this kernel reads them (the real one: anywhere else)."""
+    for path, content in vaults.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else base64.b64decode(content["base64"]))
+    return {"vaults": str(folder)} if vaults else {}
 
 
 class Player:

@@ -11,10 +11,13 @@ from datetime import datetime
 from typing import Final
 
 from kernel.workspace.templates.moments import parse_any
+from kernel.workspace.tree import Node
 
 _BLOCK: Final = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
 _LINE: Final = re.compile(r"([^\s:#][^:]*):(?:\s+(.*))?$")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
+_FENCE: Final = "```"
+_LANGUAGE: Final = "eWFtbA=="  # "yaml", as .sy files hold it
 _STAMP: Final = "%Y%m%d%H%M%S"
 
 
@@ -27,6 +30,7 @@ class FrontMatter:
     updated: str = ""
     tags: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
+    source: str = ""  # as it is written, between its lines of dashes
 
 
 def split_front_matter(text: str, now: datetime) -> tuple[FrontMatter, str]:
@@ -34,10 +38,24 @@ def split_front_matter(text: str, now: datetime) -> tuple[FrontMatter, str]:
     found = _BLOCK.match(text)
     if found is None:
         return FrontMatter(), text
-    matter = FrontMatter()
+    matter = FrontMatter(source=found[1].rstrip("\n"))
     for name, value in _pairs(found[1]).items():
         _take(matter, name, value, now)
     return matter, text[found.end() :]
+
+
+def front_matter_block(matter: FrontMatter, new_id: str) -> Node | None:
+    """The block of code that shows in a document what stood in front of its text."""
+    if not matter.source:
+        return None
+    content = Node("NodeCodeBlockCode", data=f"---\n{matter.source}\n---")
+    markers = [
+        Node(f"NodeCodeBlockFence{end}Marker", data=_FENCE, fields={"CodeBlockFenceLen": len(_FENCE)})
+        for end in ("Open", "Close")
+    ]
+    info = Node("NodeCodeBlockFenceInfoMarker", fields={"CodeBlockInfo": _LANGUAGE})
+    properties = {"id": new_id, "updated": new_id[:14]}
+    return Node("NodeCodeBlock", id=new_id, properties=properties, children=[markers[0], info, content, markers[1]])
 
 
 def _take(matter: FrontMatter, name: str, value: str | list[str], now: datetime) -> None:

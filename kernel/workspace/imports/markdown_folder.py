@@ -16,10 +16,11 @@ from kernel.workspace.asset_names import upload_name, with_id
 from kernel.workspace.assets import ASSETS
 from kernel.workspace.doc_tree import read_sort, write_sort
 from kernel.workspace.documents import new_tree
-from kernel.workspace.imports.front_matter import FrontMatter, split_front_matter
+from kernel.workspace.imports.front_matter import FrontMatter, front_matter_block, split_front_matter
 from kernel.workspace.imports.links import LinkTargets, follow_links
-from kernel.workspace.intake import markdown_blocks
+from kernel.workspace.intake import context_of
 from kernel.workspace.markdown.context import MarkdownError
+from kernel.workspace.markdown.imported import imported_blocks
 from kernel.workspace.names import dir_name, escaped_attribute, joined_path
 from kernel.workspace.notebooks import DATA
 
@@ -150,7 +151,7 @@ class _Import:
         try:
             text = self._source.read(path).decode("utf-8-sig").replace("\r\n", "\n")
             matter, body = split_front_matter(text, self._workspace.clock.local())
-            blocks = markdown_blocks(self._workspace, body)
+            blocks = imported_blocks(body, context_of(self._workspace))
         except (OSError, UnicodeDecodeError, MarkdownError, RecursionError) as error:
             self._report.failed.append((path, str(error) or type(error).__name__))
             return
@@ -159,7 +160,8 @@ class _Import:
         fresh = self._workspace.new_id()
         root_id = f"{matter.created}{fresh[14:]}" if matter.created else fresh
         tree = new_tree(self._workspace, self._box, f"{place}/{root_id}.sy", title)
-        _fill(tree.root, blocks, matter)
+        shown = front_matter_block(matter, self._workspace.new_id())
+        _fill(tree.root, [shown, *blocks] if shown else blocks, matter)
         self._places[path], self._hpaths[path] = f"{place}/{root_id}", f"{hpath}/{title}"
         self._drafts.append(_Draft(path, tree, self._hpaths[path]))
 

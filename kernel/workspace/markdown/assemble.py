@@ -10,13 +10,14 @@ from typing import Final
 
 from kernel.workspace.markdown.characters import CARET
 from kernel.workspace.markdown.context import MarkdownContext, MarkdownError, Unmarked
-from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft
+from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft, ListMarker
 from kernel.workspace.markdown.ial import escape_value, read_attributes, read_leading_list, unescape_value, write_list
 from kernel.workspace.markdown.inlines import parse_inlines
 from kernel.workspace.nodes import BLOCK_TYPES, LIST_BULLET, LIST_ORDERED, LIST_TASK
 from kernel.workspace.tree import Node
 
 STAMP_CHARACTERS: Final = 14
+_TIGHT: Final = "Tight"  # said of imported lists only
 _WITH_INLINES: Final = frozenset({"NodeParagraph", "NodeHeading", "NodeTableCell"})
 
 
@@ -190,13 +191,37 @@ def _heading(draft: Draft, node: Node) -> None:
 def _list(draft: Draft, node: Node) -> None:
     assert draft.marker is not None, "a list has the marker of its first item"
     typ = draft.marker.typ
+    if _TIGHT in draft.fields:
+        node.fields["ListData"] = _imported_data(draft, draft.marker)
+        return
     node.fields["ListData"] = {} if typ == LIST_BULLET else {"Typ": typ}
 
 
 def _item(draft: Draft, node: Node) -> None:
     marker = draft.marker
     assert marker is not None, "an item has a marker"
+    if _TIGHT in draft.fields:
+        node.data = f"{marker.number}." if marker.delimiter else marker.bullet
+        node.fields["ListData"] = _imported_data(draft, marker)
+        return
     node.fields["ListData"] = item_data(marker.typ, marker.number)
+
+
+def _imported_data(draft: Draft, marker: ListMarker) -> dict[str, object]:
+    """The ListData of an imported list or item: all that the marker said, in the kernel's order; nothing stands for zero."""
+    is_ordered = bool(marker.delimiter)
+    data: dict[str, object] = {
+        "Typ": marker.typ,
+        "Tight": draft.fields[_TIGHT],
+        "BulletChar": 0 if is_ordered else ord(marker.bullet),
+        "Start": marker.number if is_ordered else 0,
+        "Delimiter": ord(marker.delimiter) if is_ordered else 0,
+        "Padding": marker.padding,
+        "MarkerOffset": marker.offset,
+        "Marker": _base64(f"{marker.number}." if is_ordered else marker.bullet),
+        "Num": marker.number if is_ordered else -1,
+    }
+    return {name: value for name, value in data.items() if value}
 
 
 def item_data(typ: int, number: int, *, marker: str | None = None) -> dict[str, object]:
@@ -213,16 +238,19 @@ def _base64(text: str) -> str:
 
 
 def _code(draft: Draft, node: Node) -> None:
-    fill_code_block(node, str(draft.fields.get("CodeBlockInfo", "")), draft.text or "")
+    if not draft.fence:
+        node.append(Node("NodeCodeBlockCode", data=draft.text or ""))
+        return
+    fill_code_block(node, str(draft.fields.get("CodeBlockInfo", "")), draft.text or "", fence=draft.fence)
 
 
-def fill_code_block(node: Node, info: str, code: str) -> None:
+def fill_code_block(node: Node, info: str, code: str, *, fence: str = "```") -> None:
     """Give a code block its fences, info string and code."""
     node.fields["IsFencedCodeBlock"] = True
-    node.append(Node("NodeCodeBlockFenceOpenMarker", data="```"))
+    node.append(Node("NodeCodeBlockFenceOpenMarker", data=fence))
     node.append(Node("NodeCodeBlockFenceInfoMarker", fields=code_info(info)))
     node.append(Node("NodeCodeBlockCode", data=code))
-    node.append(Node("NodeCodeBlockFenceCloseMarker", data="```"))
+    node.append(Node("NodeCodeBlockFenceCloseMarker", data=fence))
 
 
 def code_info(info: str) -> dict[str, object]:

@@ -19,11 +19,11 @@ from collections.abc import Iterable
 from kernel.workspace.markdown.context import MarkdownContext
 from kernel.workspace.markdown.continuations import Continued, closes_math, continues
 from kernel.workspace.markdown.draft import Draft
-from kernel.workspace.markdown.finishing import finish
+from kernel.workspace.markdown.finishing import finish, mark_tight_lists
 from kernel.workspace.markdown.html_lines import KINDS_ENDED_BY_BLANK, ends_raw
 from kernel.workspace.markdown.ial import Attributes
 from kernel.workspace.markdown.lines import Line, split_lines
-from kernel.workspace.markdown.starts import STARTS, Begun
+from kernel.workspace.markdown.starts import STARTS, Begun, start_indented_code
 
 
 def parse_blocks(text: str, context: MarkdownContext) -> Draft:
@@ -44,6 +44,8 @@ class BlockParser:
         self.last_matched = self.root
         self._old_tip = self.root
         self._all_closed = True
+        self._number = 0
+        self._blank_lines: set[int] = set()
 
     def feed(self, lines: Iterable[str]) -> None:
         for text in lines:
@@ -54,6 +56,8 @@ class BlockParser:
         while tip is not None:
             self.close(tip)
             tip = self.tip if self.tip is not tip and tip is not self.root else None
+        if self.context.is_imported:
+            mark_tight_lists(self.root, self.stands_apart)
         return self.root
 
     # --- what starts and continuations use ---
@@ -62,6 +66,7 @@ class BlockParser:
         """Append ``block`` where it may stand, closing what cannot contain it, and make it the tip."""
         while not self.tip.can_contain(block.kind):
             self.close(self.tip)
+        block.line = self._number
         return self.enter(self.tip.append(block))
 
     def enter(self, block: Draft) -> Draft:
@@ -103,10 +108,17 @@ class BlockParser:
         self.root.attributes = attributes
         self.root.identity = attributes[0][1]
 
+    def stands_apart(self, block: Draft) -> bool:
+        """Whether the line above a block is empty."""
+        return block.line - 1 in self._blank_lines
+
     # --- one line ---
 
     def _read(self, line: Line) -> None:
         self.line = line
+        self._number += 1
+        if not line.text.strip():
+            self._blank_lines.add(self._number)
         self._old_tip = self.tip
         container = self._match(line)
         if container is None:
@@ -150,6 +162,8 @@ class BlockParser:
                     begun = start(self, container)
                     if begun is not Begun.NOTHING:
                         break
+            if begun is Begun.NOTHING and self.context.is_imported:
+                begun = start_indented_code(self)
             if begun is Begun.NOTHING:
                 line.skip_blanks()
                 return container, False
@@ -161,7 +175,8 @@ class BlockParser:
     def _add_line(self, line: Line) -> None:
         block = self.tip
         assert block.parent is not None, "text stands in a block"
-        if block.parent.kind == "NodeDocument" and len(line.text) > 1 and line.text[0] in " \t":
+        keeps_blanks = block.parent.kind == "NodeDocument" and not self.context.is_imported
+        if keeps_blanks and len(line.text) > 1 and line.text[0] in " \t":
             # A top-level block keeps the blanks before its lines, those left of a half-taken tab even twice.
             block.pieces.append(line.left_of_tab() + line.text)
         else:
@@ -169,7 +184,7 @@ class BlockParser:
 
     def _end_by_line(self, block: Draft, line: Line) -> None:
         if block.kind == "NodeHTMLBlock" and block.html_kind not in KINDS_ENDED_BY_BLANK:
-            if ends_raw(line.text[line.position :]):
+            if ends_raw(line.text[line.position :], block.html_kind):
                 self.close(block)
         elif block.kind == "NodeMathBlock" and closes_math(block):
             self.close(block)

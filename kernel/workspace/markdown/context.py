@@ -14,18 +14,23 @@ def _unknown(identity: str) -> bool:
 # Markers that have no meaning, of ``* _ ^ ~ # $ ~~ =``.
 Unmarked = frozenset[str]
 ALL_MARKED: Final[Unmarked] = frozenset()
+# And of tags, of which only pictures keep theirs.
+TAG: Final = "<"
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownContext:
     """``new_id`` gives a fresh block id; ``known_id`` says whether a block ref's id exists outside the parsed text.
 
-    ``unmarked``: the inline markers that the workspace's settings have switched off.
+    ``unmarked``: the inline markers that the workspace's settings have switched off. ``is_imported``: the text comes
+    from elsewhere and is stored as it is parsed: indented code, HTML blocks and tight lists are what they are in
+    CommonMark, and lines have no blanks in front.
     """
 
     new_id: Callable[[], str]
     known_id: Callable[[str], bool] = _unknown
     unmarked: Unmarked = ALL_MARKED
+    is_imported: bool = False
 
 
 class MarkdownError(ValueError):

@@ -9,7 +9,7 @@ from kernel.workspace.markdown.characters import ASCII_BLANKS
 from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, Draft
 from kernel.workspace.markdown.html_lines import KINDS_ENDED_BY_BLANK
 from kernel.workspace.markdown.ial import looks_identified, read_block_list
-from kernel.workspace.markdown.lines import Line
+from kernel.workspace.markdown.lines import TAB_COLUMNS, Line
 
 if TYPE_CHECKING:
     from kernel.workspace.markdown.blocks import BlockParser
@@ -70,6 +70,11 @@ def _quote(line: Line) -> Continued:
 
 
 def _code(block: Draft, line: Line, parser: BlockParser) -> Continued:
+    if not block.fence:
+        if not line.indented and not line.blank:
+            return Continued.NO
+        line.advance(min(line.indent, TAB_COLUMNS), columns=True)
+        return Continued.YES
     if not line.indented and _closes_fence(line.text[line.next :], block.fence):
         parser.close(block)
         return Continued.ENDED

@@ -61,6 +61,7 @@ class Draft:
         "indent",
         "inlines",
         "kind",
+        "line",
         "marker",
         "parent",
         "pieces",
@@ -80,6 +81,7 @@ class Draft:
         self.fence = ""  # the opening fence of a code block
         self.html_kind = 0
         self.indent = 0  # blanks before a fence: as many may be taken off the lines below it
+        self.line = 0  # the number of its first line
         self.marker: ListMarker | None = None
         self.inlines: list[Node] | None = None
 

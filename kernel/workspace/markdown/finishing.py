@@ -39,6 +39,22 @@ def _paragraph(block: Draft, context: MarkdownContext) -> Draft | None:
     return None if table is None else _become_table(block, table)
 
 
+def mark_tight_lists(root: Draft, stands_apart: Callable[[Draft], bool]) -> None:
+    """Say of imported lists whether they are tight. The first item is what the list is, later ones are always tight."""
+    waiting = [root]
+    while waiting:
+        block = waiting.pop()
+        waiting += block.children
+        if block.kind != "NodeList":
+            continue
+        # What stands on the line of its item (behind a task's box) has no line above it that counts.
+        inner = [child for item in block.children for child in item.children[1:] if child.line != item.line]
+        is_tight = not any(map(stands_apart, [*block.children[1:], *inner]))
+        block.fields["Tight"] = is_tight
+        for item in block.children:
+            item.fields["Tight"] = is_tight or item is not block.children[0]
+
+
 def _become_empty(block: Draft, item: Draft, attributes: list[tuple[str, str]]) -> None:
     """The paragraph was but the attributes of the empty paragraph of an item."""
     block.detach()
@@ -142,6 +158,9 @@ def _callout(block: Draft, context: MarkdownContext) -> Draft | None:
 
 
 def _code(block: Draft, context: MarkdownContext) -> Draft | None:
+    if not block.fence:
+        block.text = block.gather().rstrip(ASCII_BLANKS) + "\n"
+        return None
     block.text = block.gather().partition("\n")[2]  # the first line is the info string
     return None
 

@@ -6,6 +6,7 @@ images leave it (section 2.1).
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -181,7 +182,7 @@ class _Flattener:
                 if piece.text or piece.source:
                     self._text(piece.text, plain=piece.source == "plain")
             case "entity":
-                self._entity(piece.text)
+                self._entity(piece.text, piece.source)
             case "backslash":
                 self._backslash(piece.text)
             case "break":
@@ -211,12 +212,13 @@ class _Flattener:
         else:
             self._put("NodeText", text)
 
-    def _entity(self, text: str) -> None:
+    def _entity(self, text: str, source: str) -> None:
         if self.open or self.inherited:
             self.link_text = None
             self._carried(text, is_link_text=True)
         else:
-            self._put("NodeHTMLEntity", text)
+            node = self._put("NodeHTMLEntity", text)
+            node.fields["HtmlEntityTokens"] = base64.b64encode(source.encode()).decode()
 
     def _backslash(self, character: str) -> None:
         if self.open:

@@ -81,6 +81,7 @@ _RAW_CLOSE: Final = re.compile("</script>|</pre>|</style>|</textarea>")
 _BLOCK_TAG: Final = re.compile(
     "|".join(f"<{name}" for name in _BLOCK_NAMES) + "|" + "|".join(f"</{n}" for n in _BLOCK_NAMES)
 )
+_SPECIAL_ENDS: Final = {2: "-->", 3: "?>", 4: ">", 5: "]]>"}
 _OPEN_NAME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9-]*\Z")
 _CLOSE_TAG: Final = re.compile(r"</[a-zA-Z][a-zA-Z0-9-]*>\Z")
 _ATTRIBUTE_NAME: Final = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_.:-]*\Z")
@@ -102,9 +103,9 @@ def html_kind(line: str, *, in_paragraph: bool) -> int:
     return _special_kind(text)
 
 
-def ends_raw(line: str) -> bool:
-    """Whether ``line`` holds what ends a block of kind 1; no block is of the kinds 2 to 5, and a blank ends the others."""
-    return _RAW_CLOSE.search(line) is not None
+def ends_raw(line: str, kind: int) -> bool:
+    """Whether ``line`` holds what ends a block of the kinds 1 to 5; a blank ends the others."""
+    return _RAW_CLOSE.search(line) is not None if kind == 1 else _SPECIAL_ENDS[kind] in line
 
 
 def _ends_name(text: str, position: int, *, slash: bool) -> bool:

@@ -7,7 +7,7 @@ from typing import Final
 
 from kernel.workspace.elements import Element, parse_html
 from kernel.workspace.markdown.characters import ASCII_BLANKS, UNICODE_BLANKS
-from kernel.workspace.markdown.context import ALL_MARKED, Unmarked
+from kernel.workspace.markdown.context import ALL_MARKED, TAG, Unmarked
 from kernel.workspace.markdown.ial import Attributes, scan_attribute, write_list
 from kernel.workspace.markdown.scan import Piece, Scanner
 from kernel.workspace.markdown.text_marks import read_mark, type_of_tag
@@ -31,8 +31,10 @@ def html_tag(scanner: Scanner) -> None:
     tag = scanner.text[scanner.position : end]
     scanner.position = end
     lowered = tag.lower()
-    if lowered in _BREAKS:
+    if lowered in _BREAKS and TAG not in scanner.unmarked:
         scanner.pieces.append(Piece("node", node=Node("NodeBr", data="br")))
+    elif TAG in scanner.unmarked and not lowered.startswith("<img "):
+        scanner.add_text(tag)
     elif tag.startswith(_SPAN):
         _mark(scanner, tag, _SPAN, "</span>")
     elif lowered[1:-1] in MARK_TAGS and lowered[-1] == ">":

@@ -252,7 +252,8 @@ def _emoji_node(alias: str, emoji: str) -> Node:
         picture = Node("NodeEmojiImg", data=picture_tag(alias, source))
         picture.append(Node("NodeEmojiAlias", data=f":{alias}:"))
         return Node("NodeEmoji", data="img", children=[picture])
-    return Node("NodeEmoji", children=[Node("NodeEmojiUnicode", data=emoji)])
+    known = Node("NodeEmojiUnicode", data=emoji, children=[Node("NodeEmojiAlias", data=f":{alias}:")])
+    return Node("NodeEmoji", children=[known])
 
 
 def attach_lists(pieces: list[Piece]) -> None:

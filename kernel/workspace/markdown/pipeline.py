@@ -59,7 +59,7 @@ def dom_to_blocks(dom: str, context: MarkdownContext) -> ImportedBlocks:
         MarkdownError: DOM on which the kernel gives up.
     """
     blocks = remembered_dom(dom, context)
-    _name_blocks(blocks, context)
+    name_blocks(blocks, context)
     _drop_unknown_refs(blocks, context)
     return ImportedBlocks(dom, blocks)
 
@@ -75,7 +75,7 @@ def _check_images(blocks: list[Node]) -> None:
             raise MarkdownError("an image without a source")
 
 
-def _name_blocks(blocks: list[Node], context: MarkdownContext) -> None:
+def name_blocks(blocks: list[Node], context: MarkdownContext) -> None:
     """Blocks without an id, and later ones with an id that is used already, get fresh ids."""
     seen: set[str] = set()
     for node in _walk(blocks):

@@ -17,6 +17,7 @@ from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft
 from kernel.workspace.markdown.entities import unescape_strictly
 from kernel.workspace.markdown.html_lines import html_kind
 from kernel.workspace.markdown.ial import Attributes, read_block_list, rewritten, write_list
+from kernel.workspace.markdown.lines import TAB_COLUMNS
 from kernel.workspace.markdown.list_markers import read_marker, skip_attributes
 from kernel.workspace.nodes import LIST_ORDERED, LIST_TASK
 
@@ -108,6 +109,17 @@ def start_fence(parser: BlockParser, container: Draft) -> Begun:
     return Begun.LEAF
 
 
+def start_indented_code(parser: BlockParser) -> Begun:
+    """Code that is indented: only in imported text, and never right below a paragraph's line."""
+    line = parser.line
+    if not line.indented or line.blank or parser.tip.kind == "NodeParagraph":
+        return Begun.NOTHING
+    line.advance(TAB_COLUMNS, columns=True)
+    parser.close_unmatched()
+    parser.add(Draft("NodeCodeBlock"))
+    return Begun.LEAF
+
+
 _MEDIA: Final = (("<iframe", "NodeIFrame"), ("<video", "NodeVideo"), ("<audio", "NodeAudio"))
 
 
@@ -127,7 +139,8 @@ def start_html(parser: BlockParser, container: Draft) -> Begun:
             is_widget = media == "NodeIFrame" and 'data-subtype="widget"' in trimmed
             parser.add(Draft("NodeWidget" if is_widget else media))
             return Begun.LEAF
-    if not trimmed.startswith("<div"):
+    is_inline = trimmed.startswith(("<img", "<a ")) if parser.context.is_imported else not trimmed.startswith("<div")
+    if is_inline:
         return Begun.NOTHING
     if _is_database(trimmed):
         block = parser.add(Draft("NodeAttributeView"))

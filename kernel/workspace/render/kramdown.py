@@ -143,13 +143,19 @@ class _Writer:
 
     def code(self, node: Node) -> None:
         self.newline()
+        if not node.fields.get("IsFencedCodeBlock") and node.children:
+            # Code without a fence (imported) is all in its first child; what lies behind that is not looked at.
+            self.put(f"```\n{node.children[0].data}```")
+            self.newline()
+            return
         info, code = code_parts(node)
         if self.mode == "md" and info in DRAWN_LANGUAGES:
             code = unescape(code)
-        self.put(f"```{info}\n")
+        fence = node.children[0].data if node.children[0].type == "NodeCodeBlockFenceOpenMarker" else "```"
+        self.put(f"{fence}{info}\n")
         self.put(code)
         self.newline()
-        self.put("```")
+        self.put(fence)
         self.newline()
 
     def math(self, node: Node) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Final
 
@@ -113,6 +114,8 @@ def _plain(node: Node) -> str:
         return "<br/>" if node.type == "NodeHardBreak" and is_in_cell else "\n"
     if node.type == "NodeLink":  # of a database's cell
         return "".join(_IMAGE_MARKERS.get(child.type, child.data) for child in node.children)
+    if node.type == "NodeHTMLEntity":  # of an imported text
+        return base64.b64decode(node.fields.get("HtmlEntityTokens", "")).decode("utf-8", "replace") or node.data
     return node.data if node.type == "NodeKramdownSpanIAL" else ""
 
 

@@ -196,6 +196,10 @@ class _Writer:
 
     def code_block(self, node: Node) -> None:
         self.newline()
+        if not node.fields.get("IsFencedCodeBlock") and node.children:
+            self.write(f"```\n{node.children[0].data}```\n")
+            self.gap(node)
+            return
         is_chart = code_language(node) in RENDERED_CODE
         for child in node.children:
             if child.type == "NodeCodeBlockFenceOpenMarker":
@@ -349,6 +353,10 @@ class _Writer:
         self.write("\\")
         self.children(node)
 
+    def entity(self, node: Node) -> None:
+        """As it was written in the imported text."""
+        self.write(decode_base64(node.fields.get("HtmlEntityTokens", "")) or node.data)
+
     def line_break(self, node: Node) -> None:
         self.write("<br />")
 
@@ -472,6 +480,10 @@ _VISITORS: Final[dict[str, Callable[[_Writer, Node], None]]] = {
     "NodeOpenParen": lambda writer, _node: writer.write("("),
     "NodeCloseParen": lambda writer, _node: writer.write(")"),
     "NodeLinkSpace": lambda writer, _node: writer.write(" "),
+    "NodeBackslashContent": _Writer.as_it_is,
+    "NodeHTMLEntity": _Writer.entity,
+    "NodeEmoji": _Writer.children,
+    "NodeEmojiUnicode": _Writer.children,
     "NodeEmojiAlias": _Writer.as_it_is,
     "NodeInlineHTML": _Writer.as_it_is,
     "NodeEmojiImg": _Writer.children,
