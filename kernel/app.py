@@ -157,6 +157,7 @@ async def open_app(
             default_level=_LEVELS[settings.default_permission],
             retries_reads=not settings.host_url,
         )
+        await nursery.start(kernel.jobs.run)
         official = OfficialMCP(kernel)
         bridge = parts.more["extension"] = Bridge(_official_endpoint(settings, kernel, official), clock)
         nursery.start_soon(bridge.run, host)
@@ -182,6 +183,7 @@ async def open_app(
         endpoint.close()
         await tools.statistics.flush()
         await host.aclose()
+        kernel.jobs.close()
         await _close_notes(kernel)
         nursery.cancel_scope.cancel()
 

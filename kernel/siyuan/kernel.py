@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kernel.siyuan.durable import Durable
+from kernel.siyuan.jobs import Jobs
 from kernel.siyuan.machine import start_conf
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class SiyuanKernel:
     unserved: dict[str, int] = field(default_factory=dict)
     # Family modules keep their in-memory state here, under their own name.
     state: dict[str, Any] = field(default_factory=dict)
+    # What goes on behind calls that have been answered; the application keeps it running.
+    jobs: Jobs = field(default_factory=Jobs)
     # What hands pending writes to the writer thread; simulation puts one with an inline runner in its place.
     durable: Durable = field(init=False)
 

@@ -39,6 +39,9 @@ SVG_PARTS_MAX: Final = 1_000_000
 UNPACKED_BYTES_MAX: Final = 512 * 1024 * 1024
 # How long an archive waits to be told its notebook (30 minutes).
 STAGED_S_MAX: Final = 30 * 60
+# How long an analysed vault waits for its import (30 minutes), and the end of an import is told (10 minutes).
+VAULT_READY_S_MAX: Final = 30 * 60
+VAULT_RESULT_S_MAX: Final = 10 * 60
 # What a forwarded request may bring back, and how often it may be sent on.
 FORWARDED_BYTES_MAX: Final = 64 * 1024 * 1024
 FORWARDED_REDIRECTS_MAX: Final = 3
