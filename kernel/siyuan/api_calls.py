@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kernel.siyuan.kernel import SiyuanKernel
 
 # Reads its arguments if it can, and does without them otherwise.
-_LENIENT: Final = frozenset({"/api/notebook/lsNotebooks", "/api/storage/getRecentDocs"})
+_LENIENT: Final = frozenset({"/api/notebook/lsNotebooks", "/api/storage/getRecentDocs", "/api/ai/agent/saveSession"})
 # Write their answer to an unreadable body twice (A0.1).
 _WRITES_TWICE: Final = frozenset({"/api/file/readDir", "/api/file/removeFile", "/api/file/renameFile"})
 # Every error of getFile is a 202, the unreadable body included (A8).

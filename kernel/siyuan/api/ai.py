@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.ids import is_node_id
 from kernel.json_text import read_json
+from kernel.siyuan.agent_sessions import SessionRefused, joined_session, named_session
 from kernel.siyuan.api.messages import show_message
 from kernel.siyuan.arguments import ApiError
 from kernel.siyuan.dispatch import RawAnswer
@@ -126,13 +127,13 @@ def expired(what: str) -> Callable[[Call], Any]:
 
 
 def list_sessions(call: Call) -> Any:
-    """Stored sessions, the one changed last first."""
+    """Stored sessions, the one begun last first."""
     given = _request(call, _SESSIONS)
     page = given["page"] if given["page"] > 0 else 1
     size = given["pageSize"] if given["pageSize"] > 0 else PAGE_SIZE
     keyword = given["keyword"].strip().lower()
     found = [one for one in _sessions(call) if keyword in one["title"].lower()]
-    found.sort(key=lambda one: -one["updatedAt"])
+    found.sort(key=lambda one: -one["createdAt"])
     shown = found[(page - 1) * size : page * size]
     return {"sessions": shown, "total": len(found), "page": page, "pageSize": size}
 
@@ -173,6 +174,20 @@ def get_session(call: Call) -> Any:
     return session
 
 
+def save_session(call: Call) -> Any:
+    """Store a session; another client's later saving is not overwritten."""
+    try:
+        session_id = named_session(call.arguments.values)
+        session = joined_session(call.arguments.values, _stored_session(call, session_id))
+    except SessionRefused as refusal:
+        told = None if refusal.revision is None else {"revision": refusal.revision}
+        return _with_status(refusal.status, refusal.message, told)
+    content = json.dumps(session, ensure_ascii=False, indent="\t", sort_keys=True)
+    call.kernel.workspace.files.write(f"{SESSIONS_DIR}/{session_id}/session.json", content.encode("utf-8", "replace"))
+    _tell_session(call, session_id, "update")
+    return {"revision": session["revision"]}
+
+
 def remove_session(call: Call) -> Any:
     session_id = _request(call, _SESSION)["id"]
     if not is_node_id(session_id):
@@ -180,7 +195,16 @@ def remove_session(call: Call) -> Any:
     files = call.kernel.workspace.files
     if files.is_dir(f"{SESSIONS_DIR}/{session_id}"):
         files.remove(f"{SESSIONS_DIR}/{session_id}")
+    _tell_session(call, session_id, "delete")
     return None
+
+
+def _tell_session(call: Call, session_id: str, action: str) -> None:
+    """The talks of other apps than the one that says its name are shown anew."""
+    app = call.headers.get("x-siyuan-app-id", "")
+    if app:
+        data = {"sessionID": session_id, "action": action}
+        call.kernel.workspace.emit("agentSessionChanged", data, to=("agentChat",), excludes_app=app)
 
 
 # --- skills of the agent ----------------------------------------------------------------------------------------
@@ -223,8 +247,8 @@ def _request(call: Call, kind: Record) -> dict[str, Any]:
     return given
 
 
-def _with_status(status: int, message: str) -> RawAnswer:
-    body = json.dumps({"code": -1, "msg": message, "data": None}, separators=(",", ":")).encode()
+def _with_status(status: int, message: str, data: Any = None) -> RawAnswer:
+    body = json.dumps({"code": -1, "msg": message, "data": data}, separators=(",", ":")).encode()
     return RawAnswer(status, (("Content-Type", JSON_UTF8),), body)
 
 
@@ -248,6 +272,7 @@ HANDLERS: Final[dict[str, ApiHandler]] = {
     "/api/ai/agent/frontendToolResult": expired("frontend tool call"),
     "/api/ai/agent/lsSessions": list_sessions,
     "/api/ai/agent/getSession": get_session,
+    "/api/ai/agent/saveSession": save_session,
     "/api/ai/agent/removeSession": remove_session,
     "/api/ai/agent/lsSkills": list_skills,
     "/api/ai/agent/getSkill": get_skill,

@@ -15,6 +15,7 @@ from kernel.siyuan.arguments import Arguments
 from kernel.siyuan.dispatch import RawAnswer, dispatch
 from kernel.siyuan.exports import zipped
 from kernel.siyuan.kernel import Call
+from kernel.siyuan.push import PushSession
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
 SESSION = "20200101000000-zzzzzzz"
@@ -150,6 +151,42 @@ async def test_sessions_of_the_agent_are_read_and_removed() -> None:
     assert isinstance(answer, RawAnswer)
     assert answer.status == 500
     assert (await kernel.refusal("ai/agent/lsSessions", page="x")).startswith("invalid request: json: cannot unmarshal")
+
+
+async def test_a_session_is_saved_under_the_next_revision() -> None:
+    kernel = MemoryKernel()
+
+    async def saved(**given: object) -> object:
+        return (await kernel.call("ai/agent/saveSession", id=SESSION, **given))["revision"]
+
+    async def refused(**given: object) -> tuple[int, object]:
+        answer = await dispatch(Call(kernel.kernel, "/api/ai/agent/saveSession", Arguments(dict(given))))
+        assert isinstance(answer, RawAnswer)
+        return answer.status, json.loads(answer.body)["data"]
+
+    assert await saved(title="One", createdAt=1, agentRunning=True, messages=["old"]) == 1
+    assert await saved(expectedRevision=1, more=[None]) == 2
+    stored = {"id": SESSION, "title": "One", "createdAt": 1, "more": [None], "revision": 2}
+    assert await kernel.call("ai/agent/getSession", id=SESSION) == stored
+    assert await refused(id=SESSION, expectedRevision=1) == (409, {"revision": 2})
+    assert await refused(id=SESSION, commitTurnID="t") == (409, {"revision": 2})
+    for status, given in [(400, {}), (400, {"id": 1}), (500, {"id": "x"}), (500, {"id": SESSION, "createdAt": 1.5})]:
+        assert await refused(**given) == (status, None)
+    assert (await kernel.restarted().call("ai/agent/getSession", id=SESSION))["revision"] == 2
+
+
+async def test_apps_hear_of_sessions_that_others_have_changed() -> None:
+    kernel = MemoryKernel()
+    heard: dict[str, list[str]] = {"one": [], "two": []}
+    for app, actions in heard.items():
+        kernel.kernel.push.add(
+            PushSession(app, "w", "agentChat", lambda frame, into=actions: into.append(frame["data"]["action"]))
+        )
+    for name in ("saveSession", "removeSession"):
+        headers = {"x-siyuan-app-id": "one"}
+        await dispatch(Call(kernel.kernel, f"/api/ai/agent/{name}", Arguments({"id": SESSION}), headers=headers))
+        await kernel.call("ai/agent/saveSession", id=SESSION)
+    assert heard == {"one": [], "two": ["update", "delete"]}
 
 
 async def test_skills_are_folders_with_a_file() -> None:
