@@ -121,6 +121,8 @@ def change_attributes(workspace: Workspace, node: Node, values: Mapping[str, str
             raise Refusal(f"{NAME_RULE} [{node.id}]")
         if lowered == "data-task":
             raise Refusal(TASK_RULE)
+        if lowered == "id" or (lowered == "type" and node.type == "NodeDocument"):
+            continue  # a block stays what it is
         if lowered == "tags":
             value = ",".join(dict.fromkeys(tag.strip() for tag in value.split(",") if tag.strip()))
         if lowered == "icon":
@@ -128,7 +130,7 @@ def change_attributes(workspace: Workspace, node: Node, values: Mapping[str, str
         if not value:
             # Only an exact match removes a name with capitals that an older kernel has written.
             properties.pop(name if name in properties else lowered, None)
-        elif lowered != "id":
+        else:
             properties.pop(name, None)
             properties[lowered] = escaped_attribute(value)
     properties.setdefault("id", node.id)

@@ -58,6 +58,14 @@ async def test_an_attribute_is_kept_as_it_is_meant(
     assert kept["id"] == block_id
 
 
+@pytest.mark.parametrize("value", ["other", ""])
+async def test_a_document_stays_a_document_under_its_id(note: tuple[MemoryKernel, str, str], value: str) -> None:
+    kernel, root_id, _ = note
+    set_attributes(kernel.workspace, root_id, {"id": value, "type": value, "memo": "x"})
+    kept = attributes_of(kernel.workspace, root_id)
+    assert (kept["id"], kept["type"], kept["memo"]) == (root_id, "doc", "x")
+
+
 @pytest.mark.parametrize("name", ["1a", "custom-", "custom-1", "a_b", "", "ä"])
 async def test_a_name_that_is_none_is_refused(note: tuple[MemoryKernel, str, str], name: str) -> None:
     kernel, _, block_id = note
