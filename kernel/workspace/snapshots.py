@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kernel.json_text import read_json
 from kernel.workspace.documents import Refusal
+from kernel.workspace.names import joined_path
 from kernel.workspace.notebooks import DATA
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def snapshot_of(workspace: Workspace, snapshot_id: str) -> Snapshot:
     """One snapshot. Raises Refusal in the words of the operating system."""
     found = _read(workspace, snapshot_id)
     if found is None:
-        raise Refusal(f"open {workspace.files.absolute(REPO)}/indexes/{snapshot_id}: no such file or directory")
+        path = joined_path(workspace.files.absolute(REPO), "indexes", snapshot_id)
+        raise Refusal(f"open {path}: no such file or directory")
     return found
 
 

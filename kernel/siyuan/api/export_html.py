@@ -78,8 +78,8 @@ async def export_html(call: Call) -> Any:
     """The same to be saved, with what the page shows in a folder beside it."""
     block_id = call.arguments.required_str("id")
     is_for_print = call.arguments.required_bool("pdf")
-    folder, place = _folder(call, "html", block_id)
     keeps_folds, merges = [call.arguments.optional_bool(name) for name in ("keepFold", "merge")]
+    folder, place = _folder(call, "html", block_id)
     printed = Printing(block_id, is_for_print=is_for_print, keeps_folds=keeps_folds, merges=merges)
     name, content, node = await printed_page(call.kernel, printed)
     if node is not None:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from kernel.siyuan.kernel import Call, SiyuanKernel
     from kernel.workspace.workspace import Workspace
 
+# How many pages of nothing there are: what Go makes of a number that is none.
+_NO_COUNT: Final = -(2**63)
 _ROUND: Final = "flashcard_round"
 _NO_BLOCK: Final = "Search content block does not exist"
 _PAGE_SIZE: Final = 20
@@ -122,6 +124,8 @@ async def get_cards(call: Call) -> Any:
     deck_id = call.arguments.raw_str("id")
     page, size = _page(call)
     decks = [load_deck(workspace, one) for one in (deck_ids(workspace) if not deck_id else [deck_id])]
+    if decks == [None]:
+        return _no_cards()
     return await _paged(call, [card for deck in decks if deck is not None for card in deck.cards.values()], page, size)
 
 
@@ -137,24 +141,31 @@ async def get_notebook_cards(call: Call) -> Any:
     box = call.arguments.raw_str("id")
     page, size = _page(call)
     deck = load_deck(call.kernel.workspace, BUILT_IN)
-    blocks = box_blocks(call.kernel.workspace, box)
-    return await _paged(call, deck.of_blocks(blocks) if deck is not None else [], page, size)
+    if call.kernel.workspace.notebooks.get(box) is None or deck is None:
+        return _no_cards()
+    return await _paged(call, deck.of_blocks(box_blocks(call.kernel.workspace, box)), page, size)
 
 
 def _page(call: Call) -> tuple[int, int]:
     page = int(call.arguments.raw_number("page"))
     size = _PAGE_SIZE if call.arguments.get("pageSize") is None else int(call.arguments.raw_number("pageSize"))
-    if page < 1 or size < 1:
-        raise Panic("page")
     return page, size
 
 
+def _no_cards() -> dict[str, Any]:
+    """What is told of a deck or notebook that is not there, whatever the page."""
+    return {"blocks": [], "total": 0, "pageCount": 0}
+
+
 async def _paged(call: Call, cards: list[Card], page: int, size: int) -> dict[str, Any]:
-    shown = sorted(cards, key=lambda card: (card.memory.due, card.id))[(page - 1) * size : page * size]
+    start, end = min((page - 1) * size, len(cards)), min(page * size, len(cards))
+    if not 0 <= start <= end:
+        raise Panic("page")
+    shown = sorted(cards, key=lambda card: (card.memory.due, card.id))[start:end]
     return {
         "blocks": await _card_blocks(call, shown),
         "total": len(cards),
-        "pageCount": math.ceil(len(cards) / size),
+        "pageCount": math.ceil(len(cards) / size) if size else _NO_COUNT,
     }
 
 

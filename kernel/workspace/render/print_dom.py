@@ -26,7 +26,7 @@ _CELLS: Final = frozenset({"td", "th"})
 _GUARDED: Final = frozenset({"code", "kbd", "tag"})
 _FIXED: Final = ("contenteditable", "draggable")
 # Parts of the editor that a page has no use for, and what stays of others.
-_LEFT_OUT: Final = ("protyle-action__menu", "protyle-icons", "img__net", "sb__resize")
+_LEFT_OUT: Final = ("protyle-action__menu", "protyle-icons", "img__net", "sb__resize", "protyle-attr--av")
 _COPY: Final = "protyle-action__copy"
 _COPY_CLASS: Final = f"protyle-icon protyle-icon--only {_COPY}"
 _ATTRIBUTES: Final = "protyle-attr"

@@ -94,6 +94,24 @@ async def test_what_is_folded_away_is_shown_unless_folds_are_kept(kernel: Memory
     assert 'fold="1"' in kept
 
 
+async def test_arguments_are_looked_at_before_the_folder(kernel: MemoryKernel) -> None:
+    given = {"id": TARGET, "pdf": True, "savePath": "elsewhere"}
+    refusal = await kernel.refusal("export/exportHTML", **given, keepFold=5)
+    assert refusal == "Field [keepFold] should be of type [Boolean]"
+    assert "is not in workspace" in await kernel.refusal("export/exportHTML", **given)
+
+
+async def test_a_page_does_not_say_which_databases_hold_a_block(kernel: MemoryKernel) -> None:
+    root_id = await kernel.document(await kernel.notebook(), "/Doc", "text")
+    (block_id,) = await kernel.children(root_id)
+    await kernel.call("attr/setBlockAttrs", id=block_id, attrs={"custom-avs": "20240101000000-avavava", "name": "n"})
+    page = (await kernel.call("export/exportPreviewHTML", id=root_id, keepFold=False, merge=False, image=False))[
+        "content"
+    ]
+    assert "protyle-attr--av" not in page
+    assert "protyle-attr--name" in page
+
+
 async def test_paper_has_no_frames(kernel: MemoryKernel) -> None:
     box = await kernel.notebook()
     root_id = await kernel.document(box, "/Doc", '<iframe src="https://x.y/z?a=1&amp;b=2"></iframe>')

@@ -38,6 +38,11 @@ async def test_going_back_restores_the_notes_and_leaves_process_files_alone(kern
     ] == 3  # nothing has changed since the second
 
 
+async def test_a_snapshot_without_a_name_is_looked_for_as_the_folder(kernel: MemoryKernel) -> None:
+    refusal = await kernel.refusal("av/renderSnapshotAttributeView", snapshot="", id="20240101000000-avavava")
+    assert refusal.endswith("/repo/indexes: no such file or directory")
+
+
 async def test_tags_are_set_listed_and_removed(kernel: MemoryKernel) -> None:
     await kernel.call("repo/initRepoKey")
     snapshot = (await kernel.call("repo/getRepoSnapshots", page=1))["snapshots"][0]["id"]

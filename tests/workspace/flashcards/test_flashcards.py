@@ -94,6 +94,31 @@ async def test_cards_survive_on_disk_and_mark_their_blocks() -> None:
     assert (await kernel.call("riff/getRiffCards", id=BUILT_IN, page=1))["total"] == 1
 
 
+@pytest.mark.parametrize(
+    ("page", "size", "told"),
+    [(1, 1, (1, 2)), (2, 1, (1, 2)), (9, 1, (0, 2)), (1, 0, (0, -(2**63))), (0, 0, (0, -(2**63)))],
+)
+async def test_cards_come_in_pages_and_pages_of_nothing_are_counted_as_go_does(
+    page: int, size: int, told: tuple[int, int]
+) -> None:
+    kernel = MemoryKernel()
+    document, _ = await deck_of_two(kernel)
+    found = await kernel.call("riff/getTreeRiffCards", id=document, page=page, pageSize=size)
+    assert (len(found["blocks"]), found["pageCount"]) == told
+    assert found["total"] == 2
+
+
+async def test_of_an_unknown_deck_or_notebook_no_page_is_wrong() -> None:
+    kernel = MemoryKernel()
+    await deck_of_two(kernel)
+    nothing = {"blocks": [], "total": 0, "pageCount": 0}
+    for route in ("getRiffCards", "getNotebookRiffCards"):
+        assert await kernel.call(f"riff/{route}", id="20200101000000-unknown", page=0, pageSize=1) == nothing
+    # The real kernel's handler breaks off where a page begins before the first card.
+    answer = await kernel.answer("riff/getRiffCards", id=BUILT_IN, page=0, pageSize=1)
+    assert (answer.code, answer.data) == (0, None)
+
+
 async def test_what_has_been_reviewed_is_due_later() -> None:
     kernel = MemoryKernel()
     document, _ = await deck_of_two(kernel)
