@@ -12,9 +12,10 @@ from kernel.workspace.markdown.imported import imported_blocks
 from kernel.workspace.tree import Node
 
 
-def blocks(text: str, **options: Any) -> list[Node]:
+def blocks(text: str, *, is_plain: bool = False, **options: Any) -> list[Node]:
     numbers = itertools.count(1)
-    return imported_blocks(text, MarkdownContext(lambda: f"20240101000000-{next(numbers):07}", **options))
+    context = MarkdownContext(lambda: f"20240101000000-{next(numbers):07}", **options)
+    return imported_blocks(text, context, is_plain=is_plain)
 
 
 def data(node: Node) -> list[tuple[str, str]]:
@@ -66,6 +67,43 @@ def test_tags_keep_their_meaning_only_where_they_are_marked() -> None:
     (paragraph,) = blocks('a <u>b</u> <img src="c"> <br>', unmarked=frozenset({TAG}))
     assert [kind for kind, _ in data(paragraph)] == ["Text", "Image", "Text"]
     assert paragraph.children[0].data == "a <u>b</u> "
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('a\n{: memo="m"}', [("NodeParagraph", 'a\n{: memo="m"}')]),
+        ('---\n{: memo="m"}\n\nb', [("NodeThematicBreak", ""), ("NodeParagraph", "b")]),
+        ("> [!NOTE] x\n> y", [("NodeBlockquote", "[!NOTE] x\ny")]),
+        ("{{select 1}}", [("NodeParagraph", "{{select 1}}")]),
+        ("`{: a}`", [("NodeParagraph", "{: a}")]),
+        ("{{{row\n\na\n\n}}}", [("NodeParagraph", text) for text in ("{{{row", "a", "}}}")]),
+    ],
+)
+def test_plain_text_is_in_no_dialect(text: str, shown: list[tuple[str, str]]) -> None:
+    def text_of(block: Node) -> str:
+        return "".join(
+            node.fields.get("TextMarkTextContent", "")
+            or (node.data if node.type in ("NodeText", "NodeSoftBreak") else "")
+            for node in block.walk()
+        )
+
+    found = blocks(text, is_plain=True)
+    assert [(block.type, text_of(block)) for block in found] == shown
+    assert not any("memo" in block.properties for block in found)
+
+
+def test_recordings_are_blocks_in_plain_text_only() -> None:
+    text = '<audio src="a.mp3"></audio>\n\n<iframe src="b"></iframe>'
+    assert [block.type for block in blocks(text, is_plain=True)] == ["NodeAudio", "NodeHTMLBlock"]
+    assert [block.type for block in blocks(text)] == ["NodeHTMLBlock", "NodeHTMLBlock"]
+    assert blocks(text, is_plain=True)[0].data == '<audio src="a.mp3"></audio>'
+
+
+@pytest.mark.parametrize(("head", "icon"), [("[!NOTE] Title", ""), ("[!NOTE] \U0001f600 x", "\U0001f600")])
+def test_a_callout_keeps_only_an_icon_of_its_own(head: str, icon: str) -> None:
+    (block,) = blocks(f"> {head}\n> y")
+    assert (block.type, block.fields["CalloutIcon"]) == ("NodeCallout", icon)
 
 
 def tightness(text: str) -> list[bool]:

@@ -13,7 +13,7 @@ from typing import Final
 from kernel.workspace.templates.moments import parse_any
 from kernel.workspace.tree import Node
 
-_BLOCK: Final = re.compile(r"\A---[ \t]*\n(.*?)(?:^|\n)---[ \t]*(?:\n|\Z)", re.DOTALL)
+_BLOCK: Final = re.compile(r"\A(?:[ \t]*\n)*---[ \t]*\n(.*?)^---[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE: Final = re.compile(r"([^\s:#][^:]*):(?:\s+(.*))?$")
 _NAME: Final = re.compile(r"[A-Za-z0-9-]+")
 _FENCE: Final = "```"
@@ -30,7 +30,7 @@ class FrontMatter:
     updated: str = ""
     tags: str = ""
     attributes: dict[str, str] = field(default_factory=dict)
-    source: str = ""  # as it is written, between its lines of dashes
+    source: str | None = None  # as it is written between its lines of dashes; None without these
 
 
 def split_front_matter(text: str, now: datetime) -> tuple[FrontMatter, str]:
@@ -46,7 +46,7 @@ def split_front_matter(text: str, now: datetime) -> tuple[FrontMatter, str]:
 
 def front_matter_block(matter: FrontMatter, new_id: str) -> Node | None:
     """The block of code that shows in a document what stood in front of its text."""
-    if not matter.source:
+    if matter.source is None:
         return None
     content = Node("NodeCodeBlockCode", data=f"---\n{matter.source}\n---")
     markers = [

@@ -151,7 +151,7 @@ class _Import:
         try:
             text = self._source.read(path).decode("utf-8-sig").replace("\r\n", "\n")
             matter, body = split_front_matter(text, self._workspace.clock.local())
-            blocks = imported_blocks(body, context_of(self._workspace))
+            blocks = imported_blocks(body, context_of(self._workspace), is_plain=True)
         except (OSError, UnicodeDecodeError, MarkdownError, RecursionError) as error:
             self._report.failed.append((path, str(error) or type(error).__name__))
             return

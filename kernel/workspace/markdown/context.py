@@ -14,6 +14,8 @@ def _unknown(identity: str) -> bool:
 # Markers that have no meaning, of ``* _ ^ ~ # $ ~~ =``.
 Unmarked = frozenset[str]
 ALL_MARKED: Final[Unmarked] = frozenset()
+# Stands behind a sign that is to be text: no text holds it.
+GAP: Final = "\ufdd6"
 # And of tags, of which only pictures keep theirs.
 TAG: Final = "<"
 

@@ -13,6 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from kernel.workspace.markdown.characters import ASCII_BLANKS, UNICODE_BLANKS
+from kernel.workspace.markdown.context import GAP
 from kernel.workspace.markdown.draft import ATTRIBUTE_LIST, CONTAINERS, Draft
 from kernel.workspace.markdown.entities import unescape_strictly
 from kernel.workspace.markdown.html_lines import html_kind
@@ -134,7 +135,7 @@ def start_html(parser: BlockParser, container: Draft) -> Begun:
     # Even a tag that begins no block here ends what the line does not continue: it is never a lazy continuation.
     parser.close_unmatched()
     trimmed = text.strip(UNICODE_BLANKS)
-    for prefix, media in _MEDIA:
+    for prefix, media in () if parser.context.is_imported else _MEDIA:
         if trimmed.startswith(prefix) and trimmed.endswith(">"):
             is_widget = media == "NodeIFrame" and 'data-subtype="widget"' in trimmed
             parser.add(Draft("NodeWidget" if is_widget else media))
@@ -222,10 +223,14 @@ def start_attributes(parser: BlockParser, container: Draft) -> Begun:
         return Begun.NOTHING  # an empty item takes it when its list ends
     line = parser.line
     source = line.text[line.next :]
-    attributes = read_block_list(source)
-    if attributes is None:
+    is_text = source.startswith(f"{{{GAP}:")
+    attributes = read_block_list(source.replace(GAP, "", 1) if is_text else source)
+    if attributes is None or (is_text and parser.tip.kind == "NodeParagraph"):
         return Begun.NOTHING
     parser.close_unmatched()
+    if is_text:  # imported: a list that stands by itself is no text either, it goes
+        line.position = len(line.text)
+        return Begun.LEAF
     line.position = len(line.text)
     if ("type", "doc") in attributes:
         parser.take_document_attributes(attributes)
@@ -269,7 +274,7 @@ def start_embed(parser: BlockParser, container: Draft) -> Begun:
 
 def start_super_block(parser: BlockParser, container: Draft) -> Begun:
     line = parser.line
-    if not line.text.startswith("{{{", line.next) or line.peek(line.next + 3) == "{":
+    if parser.context.is_imported or not line.text.startswith("{{{", line.next) or line.peek(line.next + 3) == "{":
         return Begun.NOTHING
     layout = line.text[line.next + 3 :].strip(ASCII_BLANKS)
     if layout.lower() not in ("", "row", "col"):

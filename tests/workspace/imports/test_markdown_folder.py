@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from kernel.workspace.imports.front_matter import split_front_matter
+import pytest
+
+from kernel.workspace.imports.front_matter import front_matter_block, split_front_matter
 from kernel.workspace.imports.markdown_folder import ImportReport, import_folder
 from kernel.workspace.imports.sources import MemorySource
 from tests.siyuan.kernel_in_memory import MemoryKernel
@@ -70,6 +72,25 @@ async def test_front_matter_becomes_attributes() -> None:
 async def test_a_folder_without_notes_brings_only_its_assets() -> None:
     kernel, box, report = await imported({"a.txt": b"x"})
     assert (hpaths(kernel, box), report.documents, report.assets) == ({}, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "body"),
+    [
+        ("---\na: 1\n---\nx", "a: 1", "x"),
+        ("\n \n---\na: 1\n--- \nx", "a: 1", "x"),
+        ("---\n---\nx", "", "x"),
+        ("---\n\n---\nx", "", "x"),
+        ("---\na: 1\nx", None, "---\na: 1\nx"),
+        ("x\n---\n---\n", None, "x\n---\n---\n"),
+    ],
+)
+def test_front_matter_is_shown_as_code(text: str, source: str | None, body: str) -> None:
+    matter, rest = split_front_matter(text, MemoryKernel().clock.local())
+    assert (matter.source, rest) == (source, body)
+    block = front_matter_block(matter, "20240101000000-abcdefg")
+    shown = None if block is None else [child.data for child in block.children if child.type == "NodeCodeBlockCode"]
+    assert shown == (None if source is None else [f"---\n{source}\n---"])
 
 
 def test_lists_and_quotes_in_front_matter_are_read() -> None:

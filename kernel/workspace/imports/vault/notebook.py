@@ -70,10 +70,10 @@ class VaultImport:
 def markdown_context(workspace: Workspace) -> MarkdownContext:
     """How the notes of a vault are parsed: what they refer to is on its way.
 
-    Superscript always has its marker; ``==`` and tags have no meaning.
+    Superscript always has its marker, tags have no meaning.
     """
     found = context_of(workspace)
-    return MarkdownContext(found.new_id, lambda _: True, found.unmarked - {"^"} | {"=", TAG})
+    return MarkdownContext(found.new_id, lambda _: True, found.unmarked - {"^"} | {TAG})
 
 
 def check_unchanged(files: VaultFiles, analysis: Analysis) -> None:
