@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from kernel.siyuan.api.messages import clear_message, show_message
 from kernel.siyuan.arguments import ApiError, Panic
 from kernel.siyuan.onboarding import pending, prepare_if_empty
-from kernel.workspace.blockmap import DocumentEntry
 from kernel.workspace.boxes import (
     box_json,
     change_box_sort,
@@ -134,14 +134,16 @@ def get_notebook_info(call: Call) -> Any:
         raise ApiError(f"notebook [{box}] not found")
     now = workspace.clock.local()
     created = time_of(box[:14], now) or now
-    documents: list[DocumentEntry] = workspace.blocks.in_box(box)
-    stamps = [time_of(entry.properties.get("updated", ""), now) for entry in documents]
-    changed = max((stamp for stamp in stamps if stamp is not None), default=created)
-    size = sum(entry.size for _, entry in workspace.files.walk(f"{DATA}/{box}"))
+    # The notebook's own document has a size and a time, but is none of its documents.
+    kept = {entry.id: workspace.files.stat(f"{DATA}/{box}{entry.path}") for entry in workspace.blocks.in_box(box)}
+    stats = [stat for stat in kept.values() if stat is not None]
+    changed = max((datetime.fromtimestamp(stat.mtime_s, tz=now.tzinfo) for stat in stats), default=created)
+    changed = max(changed, created)
+    size = sum(stat.size for stat in stats)
     info = {
         "id": box,
         "name": notebook.name.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"),
-        "docCount": len(documents),
+        "docCount": len(kept.keys() - {box}),
         "size": size,
         "hSize": file_size(size),
         "mtime": int(changed.timestamp()),

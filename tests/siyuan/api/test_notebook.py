@@ -134,8 +134,21 @@ async def test_a_notebook_tells_its_size_and_number_of_documents() -> None:
     kernel = MemoryKernel()
     box = await kernel.notebook()
     info = (await kernel.call("notebook/getNotebookInfo", notebook=box))["boxInfo"]
-    assert (info["name"], info["docCount"]) == ("Notes", 1)
-    assert info["size"] > 0
+    assert (info["name"], info["docCount"]) == ("Notes", 0)
+    own = info["size"]
+    assert own > 0
+    await kernel.document(box, "/Doc", "text")
+    kernel.workspace.files.write(f"data/{box}/assets/picture.png", b"not counted")
+    await kernel.document(box, "/Doc/Below", "text")
+    info = (await kernel.call("notebook/getNotebookInfo", notebook=box))["boxInfo"]
+    assert info["docCount"] == 2
+    paths = [path for path, _ in kernel.workspace.files.walk(f"data/{box}") if path.endswith(".sy")]
+    assert len(paths) == 3
+    assert info["size"] == sum(len(kernel.workspace.files.read(path)) for path in paths)
+    later_ms = (info["ctime"] + 60) * 1000
+    kernel.workspace.files.write(paths[0], kernel.workspace.files.read(paths[0]), modified_ms=later_ms)
+    info = (await kernel.call("notebook/getNotebookInfo", notebook=box))["boxInfo"]
+    assert info["mtime"] - info["ctime"] == 60
 
 
 async def test_a_folder_without_configuration_becomes_a_closed_notebook() -> None:
