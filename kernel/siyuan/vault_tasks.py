@@ -124,8 +124,7 @@ class VaultTasks:
         task.until_s = now_s + VAULT_RESULT_S_MAX
         if state == "completed":
             task.progress = 100
-        if self.active == task.id:
-            self.active = ""
+        self.active = ""  # every task that is not over is the active one
 
     def _expire(self, now_s: float) -> None:
         for task in list(self.known.values()):

@@ -11,7 +11,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from kernel.siyuan.limits import VAULT_READY_S_MAX, VAULT_RESULT_S_MAX
-from kernel.siyuan.vault_tasks import NOT_READY, RUNS_ALREADY, TOO_LATE, UNKNOWN
+from kernel.siyuan.vault_tasks import NOT_READY, RUNS_ALREADY, TOO_LATE, UNKNOWN, VaultTasks
 from kernel.workspace.files import StorageError
 from tests.siyuan.kernel_in_memory import MemoryKernel
 
@@ -110,6 +110,40 @@ async def test_a_vault_that_has_changed_is_not_imported(kernel: MemoryKernel) ->
             shown = await ended(kernel, task)
             assert (shown["state"], shown["error"]) == ("failed", "Failed to import the Obsidian Vault")
         assert (await kernel.call("notebook/lsNotebooks"))["notebooks"] == []
+
+
+async def test_a_note_on_which_the_kernel_gives_up_fails_the_task(kernel: MemoryKernel) -> None:
+    bad = 'x\n{: id="bad"}'
+    async with jobs(kernel):
+        await put(kernel, **{"a.md": bad})
+        shown = await ended(kernel, await started(kernel))
+        assert (shown["state"], shown["error"]) == ("failed", "Failed to analyze the Obsidian Vault")
+        await put(kernel, **{"a.md": "#".ljust(len(bad))})
+        task = await analyzed(kernel)
+        # Of the same size in the same moment: nothing but its text tells that it is another one.
+        await put(kernel, **{"a.md": bad})
+        await kernel.call(IMPORT, taskID=task, notebookName="V")
+        shown = await ended(kernel, task)
+        assert (shown["state"], shown["error"]) == ("failed", "Failed to import the Obsidian Vault")
+
+
+async def test_too_much_at_once_is_refused(kernel: MemoryKernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    await put(kernel, **{"a.md": "12345", "b.bin": "67890"})
+    async with jobs(kernel):
+        for limit, state in ((9, "failed"), (10, "completed")):
+            monkeypatch.setattr("kernel.workspace.imports.vault.notebook.IMPORT_BYTES_MAX", limit)
+            task = await analyzed(kernel)
+            await kernel.call(IMPORT, taskID=task, notebookName="V")
+            assert (await ended(kernel, task))["state"] == state
+
+
+def test_a_task_that_is_over_stays_over() -> None:
+    tasks = VaultTasks()
+    task = tasks.begin("20240101000000-abcdefg", 0)
+    tasks.cancel(task.id, 0)
+    tasks.end(task, "failed", "late", 1)
+    tasks.ready(task, None, {"late": 1}, 1)  # type: ignore[arg-type]
+    assert (task.state, task.message, task.shown_analysis) == ("cancelled", "Import cancelled", None)
 
 
 async def test_what_is_over_is_told_for_a_while_only(kernel: MemoryKernel) -> None:
