@@ -93,6 +93,15 @@ def test_plain_text_is_in_no_dialect(text: str, shown: list[tuple[str, str]]) ->
     assert not any("memo" in block.properties for block in found)
 
 
+def test_an_address_in_angle_brackets_is_stored_as_it_is_shown_in_plain_text() -> None:
+    def target(*, is_plain: bool) -> str:
+        (block,) = blocks("<https://a.b/\u2013?x=%20y>", is_plain=is_plain)
+        return str(block.children[0].fields["TextMarkAHref"])
+
+    assert target(is_plain=True) == "https://a.b/\u2013?x= y"
+    assert target(is_plain=False) == "https://a.b/%E2%80%93?x=%20y"
+
+
 def test_recordings_are_blocks_in_plain_text_only() -> None:
     text = '<audio src="a.mp3"></audio>\n\n<iframe src="b"></iframe>'
     assert [block.type for block in blocks(text, is_plain=True)] == ["NodeAudio", "NodeHTMLBlock"]

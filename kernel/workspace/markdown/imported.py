@@ -9,6 +9,7 @@ import base64
 import re
 from dataclasses import replace
 from typing import Final
+from urllib.parse import unquote
 
 from kernel.workspace.markdown.callouts import ICONS
 from kernel.workspace.markdown.context import GAP, MarkdownContext
@@ -57,6 +58,9 @@ def _show_signs(node: Node) -> None:
     for name, value in node.fields.items():
         if isinstance(value, str) and GAP in value:
             node.fields[name] = value.replace(GAP, "")
+    shown, target = node.fields.get("TextMarkTextContent"), unquote(node.fields.get("TextMarkAHref", ""))
+    if target and shown == target:
+        node.fields["TextMarkAHref"] = target  # an address in angle brackets leads where it says
 
 
 def _take_recording(node: Node) -> None:
