@@ -16,6 +16,7 @@ from kernel.tools.context import Arguments, Handling, Refresh, ToolContext, Writ
 from kernel.tools.limits import AV_RENDER_PAGE_SIZE_DEFAULT, AV_SEARCH_SCANNED_MAX
 from kernel.tools.permissions import Level
 
+_NO_MATCH_WARNING: Final = "No database matches: names and primary texts are searched, and the host's index may lag."
 _ROWS_HINT: Final = "table holds the rows in short; av.get gives them as they are stored."
 
 
@@ -201,8 +202,10 @@ async def search(context: ToolContext, arguments: Arguments) -> Any:
         "unresolvedCount": len(unresolved),
         "permissionFilteredOutCount": hidden,
     }
-    if not kept:
-        payload["emptyReason"] = "filtered" if results else "no_match"
+    if results and not kept:
+        payload["emptyReason"] = "filtered"
+    if keyword.strip() and not kept:
+        payload["warning"] = _NO_MATCH_WARNING
     return payload
 
 

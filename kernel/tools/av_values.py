@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from kernel.tools.failures import refusal
@@ -36,7 +36,7 @@ def _date(cell: Cell) -> dict[str, Any]:
     value: dict[str, Any] = {
         "content": _milliseconds(cell["date"]),
         "isNotEmpty": True,
-        "isNotTime": not cell.get("includeTime", isinstance(cell["date"], str) and ":" in cell["date"]),
+        "isNotTime": cell.get("includeTime") is False,
     }
     if (end := cell.get("endDate")) is not None:
         value |= {"content2": _milliseconds(end), "isNotEmpty2": True, "hasEndDate": True}
@@ -47,7 +47,10 @@ def _milliseconds(moment: Any) -> int:
     if isinstance(moment, int | float):
         return int(moment)
     try:
-        return int(datetime.fromisoformat(str(moment)).timestamp() * 1000)
+        parsed = datetime.fromisoformat(str(moment))
+        # A day alone is that day in Greenwich, as ECMAScript has it: the clients of this tool think in it.
+        is_day = len(str(moment)) == len("2024-05-06")
+        return int((parsed.replace(tzinfo=UTC) if is_day else parsed).timestamp() * 1000)
     except ValueError as error:
         raise refusal(f"{moment!r} is no date.", "invalid_arguments", hint="Use ISO 8601 or milliseconds.") from error
 
@@ -80,15 +83,17 @@ def essence(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
         return None
     if kind in ("select", "mSelect"):
         names = [str(option.get("content")) for option in inner]
-        return {"type": kind, "content": names[:1] if kind == "select" else sorted(names)}
+        return {"type": kind, "values": names[:1] if kind == "select" else sorted(names)}
     if kind == "mAsset":
-        return {"type": kind, "content": [(asset.get("type"), asset.get("content")) for asset in inner]}
+        parts = ("type", "name", "content")
+        return {"type": kind, "assets": [{part: asset.get(part) or "" for part in parts} for asset in inner]}
     if kind == "checkbox":
         return {"type": kind, "checked": bool(inner.get("checked"))}
     if kind == "number":
         return {"type": kind, "content": inner.get("content"), "format": inner.get("format") or ""}
     if kind == "date":
-        return {"type": kind, "content": inner.get("content"), "content2": inner.get("content2") or 0}
+        flags = {name: bool(inner.get(name)) for name in ("hasEndDate", "isNotTime")}
+        return {"type": kind, "content": inner.get("content"), "content2": inner.get("content2") or 0, **flags}
     return {"type": kind, "content": inner.get("content")}
 
 
@@ -97,18 +102,55 @@ def compact(value: Mapping[str, Any] | None) -> Any:
     if not value:
         return None
     kind = str(value.get("type"))
-    if kind in ("select", "mSelect"):
-        names = [option.get("content") for option in value.get("mSelect") or []]
-        return (names[0] if names else None) if kind == "select" else names or None
-    inner = value.get(kind)
-    if inner is None:
+    if kind == "select":
+        return next((option.get("content") for option in value.get("mSelect") or []), None)
+    if kind in _SHORT:
+        return _SHORT[kind](value.get(kind) or {})
+    if kind in _LISTED:
+        return _LISTED[kind](value.get(kind) or [])
+    return {name: part for name, part in value.items() if name not in _BOOKKEEPING}
+
+
+def _short_date(date: Mapping[str, Any]) -> dict[str, Any] | None:
+    if not date:
         return None
-    if kind == "block":
-        return {name: inner[name] for name in ("id", "content") if inner.get(name)}
-    if kind in ("text", "url", "email", "phone", "template"):
-        return inner.get("content")
-    if kind == "number":
-        return inner.get("content") if inner.get("isNotEmpty", True) else None
-    if kind == "checkbox":
-        return bool(inner.get("checked"))
-    return inner
+    short: dict[str, Any] = {"start": date.get("content") or 0}
+    if date.get("hasEndDate"):
+        short["end"] = date.get("content2")
+    short["hasTime"] = not date.get("isNotTime")
+    return {**short, "formatted": date["formattedContent"]} if date.get("formattedContent") else short
+
+
+def _short_block(block: Mapping[str, Any]) -> dict[str, Any] | None:
+    return {name: block[name] for name in ("id", "content") if block.get(name)} if block else None
+
+
+def _short_relation(relation: Mapping[str, Any]) -> dict[str, Any]:
+    contents = [compact(part) for part in relation.get("contents") or []]
+    return {"blockIDs": list(relation.get("blockIDs") or []), **({"contents": contents} if contents else {})}
+
+
+def _short_assets(assets: Any) -> list[dict[str, Any]]:
+    names = ("content", "name", "type")
+    return [{name: asset[name] for name in names if asset.get(name)} for asset in assets if asset.get("content")]
+
+
+def _text(inner: Mapping[str, Any]) -> Any:
+    return inner.get("content") or ""
+
+
+# What of an unknown kind of value says nothing to a reader.
+_BOOKKEEPING: Final = frozenset({"id", "keyID", "blockID", "createdAt", "updatedAt"})
+_SHORT: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+    **dict.fromkeys(("text", "url", "email", "phone", "template"), _text),
+    **dict.fromkeys(("date", "created", "updated"), _short_date),
+    "block": _short_block,
+    "number": lambda number: number.get("content") if number.get("isNotEmpty", True) else None,
+    "checkbox": lambda checkbox: bool(checkbox.get("checked")),
+    "relation": _short_relation,
+    "rollup": lambda rollup: [compact(part) for part in rollup.get("contents") or []],
+}
+_LISTED: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "mSelect": lambda options: [option.get("content") for option in options],
+    "mAsset": _short_assets,
+}

@@ -68,12 +68,9 @@ async def get_decks(context: ToolContext, arguments: Arguments) -> Any:
 
 async def _decks(context: ToolContext) -> list[dict[str, Any]]:
     """All decks; the built-in one, which the host never lists, first."""
-    decks = list(await context.call("/api/riff/getRiffDecks") or [])
-    if any(deck.get("id") == BUILTIN_DECK for deck in decks):
-        return decks
-    data = await context.call("/api/riff/getRiffCards", id=BUILTIN_DECK, page=1, pageSize=1)
-    builtin = {"id": BUILTIN_DECK, "name": _BUILTIN_NAME, "size": int((data or {}).get("total") or 0)}
-    return [builtin, *decks]
+    decks = [{**deck, "deckID": deck.get("id")} for deck in await context.call("/api/riff/getRiffDecks") or []]
+    builtin = {"id": BUILTIN_DECK, "deckID": BUILTIN_DECK, "name": _BUILTIN_NAME, "builtin": True}
+    return [builtin, *(deck for deck in decks if deck["id"] != BUILTIN_DECK)]
 
 
 async def get_cards(context: ToolContext, arguments: Arguments) -> Any:
@@ -148,6 +145,7 @@ async def create_card(context: ToolContext, arguments: Arguments) -> Written:
         )
     payload = {
         "action": "create_card",
+        "mode": arguments.get("mode", "full"),
         "deckID": arguments["deckID"],
         "effectiveDeckID": deck,
         "blockIDs": ids,

@@ -131,7 +131,7 @@ async def test_cells_of_every_type_are_stored_and_read_back(dbs: Databases) -> N
     for cell, (kind, _, wanted) in zip(cells, CELLS, strict=True):
         value = shown["cells"][cell["columnID"]]
         if kind == "date":
-            value = value["content"]
+            value = value["start"]
         if kind == "mAsset":
             value = value[0]["content"]
         assert value == wanted, kind
@@ -382,14 +382,32 @@ async def test_a_database_that_is_not_there_or_not_shown_is_told_apart(dbs: Data
     ("value", "shown", "what_counts"),
     [
         (None, None, None),
-        ({"type": "text"}, None, None),
-        ({"type": "select", "mSelect": []}, None, {"type": "select", "content": []}),
-        ({"type": "select", "mSelect": [{"content": "a"}]}, "a", {"type": "select", "content": ["a"]}),
-        ({"type": "mSelect", "mSelect": []}, None, {"type": "mSelect", "content": []}),
+        ({"type": "text"}, "", None),
+        ({"type": "select", "mSelect": []}, None, {"type": "select", "values": []}),
+        ({"type": "select", "mSelect": [{"content": "a"}]}, "a", {"type": "select", "values": ["a"]}),
+        ({"type": "mSelect", "mSelect": []}, [], {"type": "mSelect", "values": []}),
+        ({"type": "mSelect", "mSelect": [{"content": "b"}, {"content": "a"}]}, ["b", "a"], {"type": "mSelect", "values": ["a", "b"]}),
         ({"type": "number", "number": {"content": 0, "isNotEmpty": False}}, None, {"type": "number", "content": 0, "format": ""}),
         ({"type": "block", "block": {"id": "i", "content": ""}}, {"id": "i"}, {"type": "block", "content": ""}),
+        ({"type": "block"}, None, None),
         ({"type": "relation", "relation": {"blockIDs": ["x"]}}, {"blockIDs": ["x"]}, {"type": "relation", "content": None}),
+        ({"type": "relation", "relation": {"blockIDs": ["x"], "contents": [{"type": "block", "block": {"content": "c"}}]}},
+            {"blockIDs": ["x"], "contents": [{"content": "c"}]}, {"type": "relation", "content": None}),
+        ({"type": "relation"}, {"blockIDs": []}, None),
+        ({"type": "rollup", "rollup": {"contents": [{"type": "text", "text": {"content": "t"}}]}}, ["t"], {"type": "rollup", "content": None}),
         ({"type": "template", "template": {"content": "t"}}, "t", {"type": "template", "content": "t"}),
+        ({"type": "date", "date": {"content": 5, "isNotTime": True}}, {"start": 5, "hasTime": False},
+            {"type": "date", "content": 5, "content2": 0, "hasEndDate": False, "isNotTime": True}),
+        ({"type": "date", "date": {"content": 5, "content2": 9, "hasEndDate": True}}, {"start": 5, "end": 9, "hasTime": True},
+            {"type": "date", "content": 5, "content2": 9, "hasEndDate": True, "isNotTime": False}),
+        ({"type": "date"}, None, None),
+        ({"type": "created", "created": {"content": 7, "formattedContent": "then"}}, {"start": 7, "hasTime": True, "formatted": "then"},
+            {"type": "created", "content": 7}),
+        ({"type": "mAsset", "mAsset": [{"type": "file", "name": "", "content": "a.txt"}, {"type": "image", "content": ""}]},
+            [{"content": "a.txt", "type": "file"}], {"type": "mAsset", "assets": [
+                {"type": "file", "name": "", "content": "a.txt"}, {"type": "image", "name": "", "content": ""}]}),
+        ({"type": "checkbox", "checkbox": {}}, False, {"type": "checkbox", "checked": False}),
+        ({"type": "lineNumber", "id": "i", "keyID": "k", "blockID": "b"}, {"type": "lineNumber"}, None),
     ],
 )  # fmt: skip
 def test_a_value_is_shown_in_few_words_and_compared_by_what_counts(value: Any, shown: Any, what_counts: Any) -> None:
@@ -401,6 +419,10 @@ def test_a_date_says_whether_it_has_a_time_and_nonsense_is_refused() -> None:
     day = host_value({"valueType": "date", "date": "2026-01-01"})["date"]
     hour = host_value({"valueType": "date", "date": "2026-01-01T10:00:00+00:00"})["date"]
     asked = host_value({"valueType": "date", "date": 5.0, "includeTime": True})["date"]
-    assert (day["isNotTime"], hour["isNotTime"], asked["isNotTime"], asked["content"]) == (True, False, False, 5)
+    whole = host_value({"valueType": "date", "date": "2026-01-01", "includeTime": False})["date"]
+    assert [one["isNotTime"] for one in (day, hour, asked, whole)] == [False, False, False, True]
+    assert (day["content"], hour["content"] - day["content"], asked["content"]) == (1767225600000, 36_000_000, 5), (
+        "in Greenwich"
+    )
     with pytest.raises(ToolError, match="'soon' is no date"):
         host_value({"valueType": "date", "date": 1, "endDate": "soon"})

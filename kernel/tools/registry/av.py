@@ -36,6 +36,12 @@ def _relation_has_its_own_action(arguments: Mapping[str, Any]) -> Iterator[Probl
             yield Problem(f"{prefix}valueType", "Relations are set with set_relation.")
 
 
+def _names_rows(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    given = [arguments[name] for name in ("blockIDs", "primaryKeyTexts") if name in arguments]
+    if given and not any(given):
+        yield Problem("blockIDs", "Give at least one of blockIDs and primaryKeyTexts.")
+
+
 def _table() -> ToolTable:
     av = ToolTable(
         "av",
@@ -85,7 +91,7 @@ def _add_rows(av: ToolTable) -> None:
         "Add rows: bound to blocks, or detached with a primary text.",
         f"{avid}; blockIDs [text]; primaryKeyTexts [text]; blockID text; viewID text; groupID text; previousID text; "
         "ignoreDefaultFill bool",
-        rules=(any_of("blockIDs", "primaryKeyTexts"),),
+        rules=(any_of("blockIDs", "primaryKeyTexts"), _names_rows),
         call_form="avID, blockIDs | primaryKeyTexts",
         **common,
     )
