@@ -39,6 +39,12 @@ _WRITE_KEYS: Final = frozenset(
         "fromID",
         "toID",
         "fromIDs",
+        "toIDs",
+        "from",
+        "to",
+        "updated",
+        "partial",
+        "reason",
         "permission",
         "oldLabel",
         "newLabel",
@@ -58,7 +64,8 @@ _WRITE_KEYS: Final = frozenset(
 )
 # Bookkeeping at the top of any other payload.
 _TOP_NOISE: Final = frozenset(
-    {"uiRefresh", "iconHint", "action", "materialized", "parentID", "resolvedArgs", "showing"}
+    {"uiRefresh", "iconHint", "action", "materialized", "parentID", "previousID", "nextID", "dataType", "resolvedArgs"}
+    | {"showing", "paginationMode"}
 )
 # Bookkeeping inside lists.
 _ITEM_NOISE: Final = frozenset(
