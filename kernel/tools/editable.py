@@ -87,12 +87,12 @@ class _ContainerLine:
 
 def _outside_fences(text: str, change: Callable[[str], str | None]) -> str:
     """``text`` with ``change`` made to each line outside code and math; None leaves a line out."""
-    lines = (line if is_fenced else change(line) for line, is_fenced in _fenced(text))
+    lines = (line if is_fenced else change(line) for line, is_fenced in fenced(text))
     return "\n".join(line for line in lines if line is not None).rstrip()
 
 
-def _fenced(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is a fence or stands between two."""
+def fenced(text: str) -> Iterator[tuple[str, bool]]:
+    """Each line of a text, and whether it is a fence or stands between two."""
     opened = ""
     for line in re.split(r"\r?\n", text):
         found = _FENCE.match(line)

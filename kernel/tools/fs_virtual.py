@@ -9,7 +9,7 @@ from kernel.tools.context import Arguments, ToolContext, Written
 from kernel.tools.failures import refusal
 from kernel.tools.fs_paths import MEMORY_PATH, RULES_PATH, VIRTUAL_PATHS
 from kernel.tools.replacing import TextBlock, edits_of, plan
-from kernel.tools.windows import window
+from kernel.tools.windows import headings, window
 
 LISTED: Final = [
     {"name": path.removeprefix("/"), "path": path, "children": 0, "virtual": True} for path in VIRTUAL_PATHS
@@ -24,7 +24,8 @@ def text_of(context: ToolContext, path: str) -> str:
 def read(context: ToolContext, path: str, arguments: Arguments) -> dict[str, Any]:
     text = text_of(context, path)
     blocks = [{"id": "", "type": "p", "markdown": text}] if text else []
-    payload = {"path": path, **window(blocks, arguments, {"action": "read", "path": path}), "virtual": True}
+    page = window(blocks, {**arguments, "includeBlockIds": False}, {"action": "read", "path": path})
+    payload = {"path": path, **page, "outline": headings(text), "virtual": True}
     if path == MEMORY_PATH:
         payload["updatedAt"] = context.configuration.memory_updated_at
     return payload

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from kernel.tools.editable import fenced
 from kernel.tools.limits import (
     CHARS_PER_TOKEN,
     WINDOW_BLOCKS_DEFAULT,
@@ -111,6 +112,12 @@ def _outline(blocks: Sequence[Mapping[str, Any]], shows_ids: bool) -> list[dict[
         row = {"blockIndex": index, "level": len(found[1]), "title": found[2].strip()}
         rows.append({**row, "id": block.get("id")} if shows_ids else row)
     return rows
+
+
+def headings(text: str) -> list[dict[str, Any]]:
+    """The outline of a text that is no document: all of it is one block."""
+    found = [_HEADING.match(line) for line, is_fenced in fenced(text) if not is_fenced]
+    return [{"blockIndex": 0, "level": len(one[1]), "title": one[2].strip()} for one in found if one]
 
 
 def _block_ref(index: int, block: Mapping[str, Any]) -> dict[str, Any]:

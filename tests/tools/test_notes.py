@@ -259,6 +259,18 @@ async def test_replacing_reaches_into_lists_and_keeps_the_rest(tmp_path: Path) -
         assert "- one\n- four" in (await notes.call("document", "get_doc", id=document))["content"]
 
 
+async def test_a_super_block_that_is_named_is_opened_and_one_on_the_way_left_out(tmp_path: Path) -> None:
+    async with open_notes(tmp_path) as notes:
+        box, _ = await furnished(notes)
+        document = await notes.memory.document(box, "/Super", "{{{row\none\n\ntwo\n\n}}}\n\ntwo")
+        block = (await notes.memory.children(document))[0]
+        await notes.call("block", "replace", id=block, edit={"old": "two", "new": "2"})
+        skipped = await notes.call("block", "replace", id=document, edit={"old": "two", "new": "three"})
+        assert [one["type"] for one in skipped["skippedComplexBlocks"]] == ["s"]
+        text = (await notes.call("document", "get_doc", id=document))["content"]
+        assert text == "{{{row\none\n\n2\n\n}}}\n\nthree"
+
+
 async def test_naked_references_get_their_targets_first_words(tmp_path: Path) -> None:
     async with open_notes(tmp_path) as notes:
         _, document = await furnished(notes)

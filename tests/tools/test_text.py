@@ -18,7 +18,7 @@ from kernel.tools.failures import from_host
 from kernel.tools.fs_search import matcher
 from kernel.tools.replacing import Edit, TextBlock, edits_of, plan
 from kernel.tools.sql_guard import NotOneSelect, checked_select
-from kernel.tools.windows import clean, fidelity, tokens_of, window
+from kernel.tools.windows import clean, fidelity, headings, tokens_of, window
 
 
 def paragraphs(*texts: str) -> list[dict[str, Any]]:
@@ -56,6 +56,14 @@ def test_a_window_names_headings_of_the_whole_text_and_ids_on_demand() -> None:
     page = window(blocks, {"blockLimit": 1, "blockStart": 1, "includeBlockIds": True}, {})
     assert page["outline"] == [{"blockIndex": 0, "level": 2, "title": "Head", "id": "h"}]
     assert page["blockRefs"] == [{"blockIndex": 1, "id": "l", "type": "l"}]
+
+
+def test_a_text_that_is_no_document_has_an_outline_outside_its_code() -> None:
+    text = "# One\n\n```\n# code\n```\n\n### Two ##\n#none\n"
+    assert headings(text) == [
+        {"blockIndex": 0, "level": 1, "title": "One"},
+        {"blockIndex": 0, "level": 3, "title": "Two"},
+    ]
 
 
 @settings(deadline=None)

@@ -15,17 +15,19 @@ _ONE_OR_TITLE: Final = "Give either path, or parentPath and title."
 
 
 def _lookup_form(arguments: Mapping[str, Any]) -> Iterator[Problem]:
-    """id | notebook+path | notebook+hpath."""
+    """id (its notebook may be named with it) | notebook+path | notebook+hpath."""
     by_id, in_notebook = given(arguments, "id"), given(arguments, "notebook")
     places = [name for name in ("path", "hpath") if given(arguments, name)]
-    if by_id and (in_notebook or places):
+    if by_id and places:
         yield Problem("id", "Give either id, or notebook with path or hpath, not both.")
     elif not by_id and not in_notebook and not places:
         yield Problem("id", "Give id, or notebook with path or hpath.")
         yield Problem("notebook", "Give id, or notebook with path or hpath.")
     elif places and not in_notebook:
         yield Problem("notebook", f"{places[0]} needs its notebook.")
-    elif not by_id and len(places) != 1:
+    elif not by_id and not places:
+        yield Problem("id", "Give id, or path or hpath with the notebook.")
+    elif not by_id and len(places) > 1:
         yield Problem("path", "Give exactly one of path and hpath.")
 
 

@@ -118,7 +118,7 @@ def _add_references(search: ToolTable) -> None:
         "find_replace",
         MANIFEST,
         "Replace text in the given blocks.",
-        f"k* text; r* text; ids* [text]+; paths [text]; types flags; {_METHOD}; {_SORT}; groupBy number; "
+        f"k* text+; r* text; ids* [text]+; paths [text]; types flags; {_METHOD}; {_SORT}; groupBy number; "
         "replaceTypes flags",
         is_dangerous=True,
     )
