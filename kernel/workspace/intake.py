@@ -52,12 +52,7 @@ def markdown_dom(workspace: Workspace, markdown: str) -> str:
     Raises:
         MarkdownError: the kernel gives up on it.
     """
-    imported = markdown_to_blocks(markdown, context_of(workspace), keep_empty=True)
-    if imported.dom:
-        return imported.dom
-    fresh = workspace.new_id()
-    empty = Node("NodeParagraph", id=fresh, properties={"id": fresh, "updated": fresh[:14]})
-    return render_dom([empty])
+    return markdown_to_blocks(markdown, context_of(workspace), keep_empty=True).dom
 
 
 def markdown_blocks(workspace: Workspace, markdown: str, *, document_id: str = "") -> list[Node]:

@@ -131,3 +131,8 @@ def test_a_header_that_can_be_meant_once_only_is_refused_when_it_comes_twice(nam
     assert isinstance(router.resolve(head_of("POST", "/p", f"{name}: a")), Route)
     # The kernel's own surface takes the first, as the kernel does.
     assert isinstance(router.resolve(head_of("POST", "/k", f"{name}: a", f"{name}: b")), Route)
+
+
+def test_what_is_no_answer_takes_no_headers() -> None:
+    with pytest.raises(TypeError, match="a handler answered 'text'"):
+        with_headers("text", (("X", "1"),))  # type: ignore[arg-type]

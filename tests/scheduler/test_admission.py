@@ -330,3 +330,9 @@ def test_nobody_overtakes_those_who_wait() -> None:
     assert admission.has_queued
     with pytest.raises(AssertionError):
         admission.start_at_once(admission.admit(2), Lane.READ)
+
+
+def test_without_an_observer_a_slot_is_let_go_all_the_same() -> None:
+    admission = Admission()
+    ticket = running(admission)
+    assert admission.let_go(ticket) is True

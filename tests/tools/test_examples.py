@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from kernel.safety.policy import READ
 from kernel.tools import help as help_pages
 from kernel.tools.handlers import HANDLERS
 from kernel.tools.registry import ACTIONS, TOOLS
 from kernel.tools.registry.examples import also_needed, example
+from kernel.tools.registry.model import ToolTable
 from kernel.tools.validation import ArgumentsInvalid, validated
 
 
@@ -42,3 +44,10 @@ def test_no_example_shows_more_than_its_call_needs(key: str) -> None:
             ("av.render", "avID"),
             ("file.get_image_ocr_text", "path"),
         }
+
+
+def test_numbers_and_plain_words_have_examples_of_their_own() -> None:
+    table = ToolTable("t", "T", "A table.", "")
+    table.add("do", READ, "Do it.", "many* number; least* int 7..; spoken* text")
+    (action,) = table.done().actions
+    assert example(action) == {"action": "do", "many": 1, "least": 7, "spoken": "…"}

@@ -105,3 +105,8 @@ def test_a_signature_names_types_bounds_defaults_and_flags() -> None:
     assert ids.schema["minItems"] == 1
     assert choice.schema == {"type": "string", "enum": ["a", "b"], "default": "a"}
     assert (hidden.is_hidden, hidden.schema) == (True, {})
+
+
+def test_a_text_may_have_a_least_length_alone() -> None:
+    (name,) = parse("name* text 3..")
+    assert name.schema == {"type": "string", "minLength": 3}

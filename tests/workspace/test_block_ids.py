@@ -97,3 +97,11 @@ def test_runs_are_few_however_many_ids_there_are(monkeypatch: pytest.MonkeyPatch
         holders.add([f"id-{number}"], number)
     assert holders.size == 1000
     assert holders.runs <= 8
+
+
+def test_an_id_that_only_shows_across_two_others_is_not_in_the_set() -> None:
+    first, second = "20240101120000-abcdefg", "20240101120000-hijklmn"
+    packed = PackedIds.of([first, second])
+    across = packed.packed[0][3:25]
+    assert across not in packed
+    assert second in packed

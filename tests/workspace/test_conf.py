@@ -109,9 +109,11 @@ def test_a_broken_file_is_kept_aside() -> None:
         ("search", "limit", 0, 64),
         ("search", "limit", 5, 32),
         ("search", "hanSensitive", None, True),
+        ("search", "hanSensitive", False, False),
         ("flashcard", "newCardLimit", -1, 20),
         ("flashcard", "requestRetention", 1, 0.9),
         ("flashcard", "maximumInterval", 36500, 36500),
+        ("flashcard", "maximumInterval", 100, 100),
         ("flashcard", "weights", "1, 2", FSRS_WEIGHTS),
         ("flashcard", "weights", ", ".join(["x"] * 19), FSRS_WEIGHTS),
         ("appearance", "codeBlockThemeDark", "", "dracula"),
@@ -151,9 +153,12 @@ def test_settings_of_models_are_kept_within_bounds(part: str, name: str, stored:
     assert conf_of(values).section("ai")[part][name] == expected
 
 
+MODEL = "20240101120000-abcdefg"
+
+
 def test_what_a_model_provider_lacks_is_filled_in() -> None:
     values = conf_of().written()
-    values["ai"]["providers"] = [None, {"requestTimeout": 700, "models": [None, {"name": " m "}, {}]}]
+    values["ai"]["providers"] = [None, {"requestTimeout": 700, "models": [None, {"name": " m "}, {}, {"id": MODEL}]}]
     values["ai"]["mcp"]["servers"] = [{"id": "a"}, {"id": "a"}, {}]
     ai = conf_of(values).section("ai")
     (provider,) = ai["providers"]
@@ -162,7 +167,8 @@ def test_what_a_model_provider_lacks_is_filled_in() -> None:
         "openai",
         600,
     )
-    assert [model["name"] for model in provider["models"]] == ["m", "model"]
+    assert [model["name"] for model in provider["models"]] == ["m", "model", "model"]
+    assert [model["id"] == MODEL for model in provider["models"]] == [False, False, True], "an id of its own stays"
     assert [server["id"] == "a" for server in ai["mcp"]["servers"]] == [True, False, False]
 
 

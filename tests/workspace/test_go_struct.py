@@ -139,3 +139,12 @@ def test_fields_that_may_be_left_out_are_left_out_when_they_hold_nothing() -> No
     assert written(SECRETS, {"items": [None, {"name": "a", "value": ""}]}) == {
         "items": [None, {"name": "a", "value": ""}]
     }
+
+
+def test_a_type_is_named_as_the_kernel_names_it() -> None:
+    assert [kind.type_name for kind in (INT, Optional(INT), ListOf(Optional(TEXT)), MapOf(FLOAT))] == [
+        "int",
+        "int",
+        "[]string",
+        "map[string]float64",
+    ]

@@ -73,3 +73,8 @@ def test_replacements_expand_groups_as_go_does(template: str, result: str) -> No
 )
 def test_a_text_is_split_into_so_many_parts(parts_max: int, parts: list[str]) -> None:
     assert compiled("[0-9]").split("a1b2c", parts_max) == parts
+
+
+def test_a_problem_that_go_has_no_words_for_is_told_in_those_of_the_engine() -> None:
+    with pytest.raises(PatternInvalid, match="pattern too large"):
+        compiled("\\pL{1000}|\\pN{1000}|\\pS{1000}")

@@ -25,3 +25,14 @@ def test_of_too_many_those_of_long_ago_are_forgotten(kernel: MemoryKernel, monke
         kernel.clock.advance(5)
     assert set(recent_targets(workspace)) == {"b", "c"}
     assert recent_targets(workspace)["c"] - recent_targets(workspace)["b"] == 5
+
+
+def test_a_disk_that_takes_no_order_of_offers_costs_only_that(
+    kernel: MemoryKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(path: str, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kernel.workspace.files, "write", refuses)
+    note_targets(kernel.workspace, ["a"])
+    assert recent_targets(kernel.workspace) == {}

@@ -193,3 +193,7 @@ def test_a_document_shows_the_path_it_lies_in() -> None:
     assert [block["hPath"] for block in blocks] == ["Notes/", "Notes/Doc"]
     assert blocks[0]["type"] == "NodeDocument"
     assert blocks[0]["ial"] == {"id": ROOT}
+
+
+def test_a_setting_of_an_unknown_kind_changes_nothing() -> None:
+    assert SearchSettings.of({"limit": 12, "unknown": ["a list"]}) == SearchSettings.of({"limit": 12})

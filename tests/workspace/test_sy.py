@@ -162,3 +162,7 @@ def test_the_deep_reader_agrees_with_the_ordinary_one(text: str) -> None:
 def test_the_deep_reader_refuses_what_is_no_json(text: str) -> None:
     with pytest.raises(DeepJsonError):
         loads_deep(text)
+
+
+def test_no_children_may_be_written_as_null() -> None:
+    assert decode(document(Children=None)).children == []

@@ -59,6 +59,11 @@ def test_other_schemes_and_empty_tokens_fall_through(value: str) -> None:
     assert judged(LOCKED, Authorization=value) == 401
 
 
+def test_an_empty_token_in_the_query_falls_through() -> None:
+    assert judged(OPEN, "/api/x?token=") == "admin"
+    assert judged(LOCKED, "/api/x?token=&x=1") == 401
+
+
 def test_an_unset_token_admits_nobody() -> None:
     assert judged(AccessRules("", "s3cret", "notes", SEAL), Authorization="Token ") == 401
 
