@@ -21,9 +21,10 @@ _DOUBLE_QUOTED: Final = re.compile(rf'\(\(({_ID}) "([^"\n]*)"\)\)')
 _ANCHORED: Final = re.compile(rf"\(\(({_ID}) '([^'\n]*)'\)\)")
 _TAG: Final = re.compile(r"(?<![\w&#])#([^\s#<>]+)#")
 _BLOCK_LINK: Final = re.compile(r"siyuan://blocks/")
-_FOOTNOTE: Final = re.compile(r"\[\^[^\]\s]+\]")
+_FOOTNOTE: Final = re.compile(r"\[\^\d+\]")
 _IAL: Final = re.compile(r"\{:[^{}\n]*\}")
 _LINE_MARK: Final = re.compile(r"^(?:[#>*+-]|\d+[.)]|\[[ xX]\]|\s)+")
+_FALLBACK_WARNING: Final = "Some naked references have their target's id for an anchor: its text could not be read."
 _FALLBACK_HINT: Final = "Some naked block references used the block ID as fallback anchor text."
 _MENTION_WARNING: Final = (
     "siyuan://blocks/ links and footnotes are mentions: they do not count as references and make no backlinks."
@@ -59,6 +60,7 @@ async def markdown(context: ToolContext, text: str) -> Written:
         written.notes["warning"] = _MENTION_WARNING
         written.notes["hint"] = _MENTION_HINT
     if any(anchor == block_id for block_id, anchor in anchors.items()):
+        written.notes.setdefault("warning", _FALLBACK_WARNING)
         written.notes["hint"] = " ".join(filter(None, (written.notes.get("hint"), _FALLBACK_HINT)))
     return written
 

@@ -280,8 +280,15 @@ async def test_naked_references_get_their_targets_first_words(tmp_path: Path) ->
         text = (await notes.call("block", "get_kramdown", id=made["id"]))["kramdown"]
         # An own anchor is a dynamic one: drawing the document anew makes it what the target says.
         assert f"(({target} 'under')) and (({target} 'under'))" in text
-        assert made["warning"]
+        assert "mentions" in made["warning"]
         assert "fallback" in made["hint"]
+        alone = await notes.call(
+            "block", "append", dataType="markdown", data="((20200101000000-abcdefg))", parentID=document
+        )
+        assert "target's id for an anchor" in alone["warning"]
+        note = await notes.call("block", "append", dataType="markdown", data="a [^word] and [^1]", parentID=document)
+        plain = await notes.call("block", "append", dataType="markdown", data="a [^word]", parentID=document)
+        assert ("warning" in note, "warning" in plain) == (True, False)
 
 
 async def test_blocks_are_read_one_by_one_and_in_batches(tmp_path: Path) -> None:
