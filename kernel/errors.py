@@ -233,6 +233,12 @@ ERRORS: Final[dict[str, ErrorKind]] = _rows(
         False,
         "The note kernel's answer was not understood: check its version and address.",
     ),
+    (
+        "settings_unreadable",
+        "internal_error",
+        False,
+        "The owner repairs the named file of the plugin's settings; nothing is allowed until then.",
+    ),
     ("internal_error", "internal_error", False, "A fault of this server: report it with what its log says."),
     # --- transfers, templates, files ---
     (

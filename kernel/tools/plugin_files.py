@@ -108,16 +108,17 @@ def _configuration_in(tools: bytes | None, http: bytes | None) -> Configuration:
     try:
         return read_configuration(tools, http)
     except ConfigurationUnreadable as error:
-        raise refusal(f"The plugin's settings cannot be read: {error}.", hint="Repair mcpToolsConfig.") from error
+        raise refusal(
+            f"The plugin's settings cannot be read: {error}.", "settings_unreadable", hint="Repair mcpToolsConfig."
+        ) from error
 
 
 def _permissions_in(content: bytes | None, default_level: Level) -> Permissions:
     try:
         return read_permissions(content, default_level)
     except PermissionsUnreadable as error:
-        raise refusal(
-            f"The notebook permissions cannot be read: {error}.", hint="Repair notebookPermissions."
-        ) from error
+        words = f"The notebook permissions cannot be read: {error}."
+        raise refusal(words, "settings_unreadable", hint="Repair notebookPermissions.") from error
 
 
 def _moment(host: Host) -> object | None:

@@ -11,6 +11,7 @@ import pytest
 from kernel.errors import ERRORS, ToolError
 from kernel.host.embedded import EmbeddedHost
 from kernel.safety.submission import in_doubt, rejected
+from kernel.tools.configuration import PERMISSIONS_FILE
 from kernel.tools.registry.examples import ID
 from tests.tools.fakes import CALLER, FakeHost, open_world
 from tests.tools.notes import Notes, open_notes
@@ -94,6 +95,11 @@ async def template_not_found(notes: Notes) -> dict[str, Any]:
     return await notes.refused("file", "update_template", path="none.md", markdown="y")
 
 
+async def settings_unreadable(notes: Notes) -> dict[str, Any]:
+    await notes.host.write_file(PERMISSIONS_FILE, b"[]")
+    return await notes.refused("notebook", "list")
+
+
 async def invalid_template_path(notes: Notes) -> dict[str, Any]:
     return await notes.refused("file", "create_template", path="no-ending", markdown="y")
 
@@ -138,6 +144,7 @@ PROVOKED: tuple[Provoke, ...] = (
     ambiguous,
     template_exists,
     template_not_found,
+    settings_unreadable,
     invalid_template_path,
     path_not_in_workspace,
     no_match,
