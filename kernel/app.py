@@ -183,13 +183,14 @@ async def open_app(
         endpoint.close()
         await tools.statistics.flush()
         await host.aclose()
-        kernel.jobs.close()
         await _close_notes(kernel)
         nursery.cancel_scope.cancel()
 
 
 async def _close_notes(kernel: SiyuanKernel) -> None:
-    """Keep for the next start what it would have to find out again: every file's ids, and the index."""
+    """End what still works on the notes, and keep for the next start what it would have to find out again: every file's
+    ids, and the index."""
+    kernel.jobs.close()
     try:
         await kernel.durable.settle()
         kernel.workspace.close()
