@@ -127,7 +127,9 @@ async def _write_notes(app: App) -> dict[str, Any]:
     operations = [{**relation, "format": "Link", "name": ""}, given]
     transactions = [{"doOperations": operations, "undoOperations": []}]
     await call("/api/transactions", {"transactions": transactions, "reqId": 1, "app": "a", "session": "s"})
-    columns = [row["key"]["id"] for row in (await call("/api/av/getAttributeView", {"id": AV}))["av"]["keyValues"]]
+    keys = [row["key"] for row in (await call("/api/av/getAttributeView", {"id": AV}))["av"]["keyValues"]]
+    columns = [key["id"] for key in keys]
+    choosing = next(key["id"] for key in keys if key["type"] == "select")
     other_primary = (await call("/api/av/getAttributeView", {"id": OTHER_AV}))["av"]["keyValues"][0]["key"]["id"]
     await call("/api/riff/addRiffCards", {"deckID": DECK, "blockIDs": [beta]})
     cards = await call("/api/riff/getRiffDueCards", {"deckID": DECK})
@@ -260,6 +262,7 @@ def _of_databases(ids: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         },
         "av.set_sorts": {"sorts": [{"column": ids["column"], "order": "ASC"}]},
         "av.set_group": {"group": {"field": ids["column"], "method": 0, "order": 0, "hideEmpty": True}},
+        "av.set_column_options": {"keyID": ids["choosing"]},
         "av.set_column_order": {"keyIDs": ids["columns"][::-1]},
         "av.configure_two_way_relation": {
             "keyID": ids["linking"],
