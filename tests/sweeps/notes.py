@@ -128,7 +128,6 @@ async def _write_notes(app: App) -> dict[str, Any]:
     transactions = [{"doOperations": operations, "undoOperations": []}]
     await call("/api/transactions", {"transactions": transactions, "reqId": 1, "app": "a", "session": "s"})
     keys = [row["key"] for row in (await call("/api/av/getAttributeView", {"id": AV}))["av"]["keyValues"]]
-    columns = [key["id"] for key in keys]
     choosing = next(key["id"] for key in keys if key["type"] == "select")
     other_primary = (await call("/api/av/getAttributeView", {"id": OTHER_AV}))["av"]["keyValues"][0]["key"]["id"]
     await call("/api/riff/addRiffCards", {"deckID": DECK, "blockIDs": [beta]})
@@ -137,7 +136,7 @@ async def _write_notes(app: App) -> dict[str, Any]:
     await call("/api/block/updateBlock", {"id": alpha, "dataType": "markdown", "data": "Alpha text again #old#"})
     also_under = await document(box, "/Plan/Also under", "Below too")
     found: dict[str, Any] = {name: value for name, value in locals().items() if isinstance(value, str)}
-    found["columns"] = columns
+    found["columns"] = [key["id"] for key in keys]
     found["card"] = cards["cards"][0]["cardID"] if cards["cards"] else beta
     return found
 
