@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 # Characters that show nothing and that the editor puts in.
-_ZERO_WIDTH: Final = str.maketrans("", "", "\u200b\u200c\u200d\u2060\ufeff")
+ZERO_WIDTH: Final = str.maketrans("", "", "\u200b\u200c\u200d\u2060\ufeff")
 _IAL: Final = r"\{:\s*(?=[^}]*\bid\s*=)[^}]*\}\s*"
 _OWN_IAL: Final = re.compile(r"\n?" + _IAL + r"\Z")
 _IAL_LINE: Final = re.compile(r"\s*" + _IAL)
@@ -41,7 +41,7 @@ def editable(kramdown: str, kind: str) -> str:
         text = _outside_fences(text, _item_line)
     elif kind in _CONTAINERS:
         text = _outside_fences(text, _ContainerLine())
-    return _outside_fences(text, lambda line: line.translate(_ZERO_WIDTH))
+    return _outside_fences(text, lambda line: line.translate(ZERO_WIDTH))
 
 
 def _reference(block_id: str, anchor: str) -> str:
@@ -55,7 +55,7 @@ def _span(match: re.Match[str]) -> str:
     if match[3] == "block-ref":
         found = _DATA_ID.search(match[1])
         return _reference(found[2], words) if found and words else match[0]
-    words = words.translate(_ZERO_WIDTH).strip()
+    words = words.translate(ZERO_WIDTH).strip()
     if not words:
         return match[0]
     return words if words.startswith("#") and words.endswith("#") else f"#{words}#"

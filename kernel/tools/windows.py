@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from kernel.tools.editable import fenced
+from kernel.tools.editable import ZERO_WIDTH, fenced
 from kernel.tools.limits import (
     CHARS_PER_TOKEN,
     WINDOW_BLOCKS_DEFAULT,
@@ -24,7 +24,6 @@ TOKEN_MODE: Final = "approx_context_v1"
 # Block types that Markdown cannot carry faithfully.
 COMPLEX_TYPES: Final = frozenset({"s", "av", "iframe", "widget", "query_embed", "html", "video", "audio"})
 RECOMMENDED_READS: Final = ("file.export_md", "block.dom")
-ZERO_WIDTH: Final = str.maketrans("", "", "\u200b\u200c\u200d\ufeff")
 _HEADING: Final = re.compile(r"\s{0,3}(#{1,6})\s+(.+?)(?:\s+#+)?\s*$")
 _NEXT_HINT: Final = "Call again with the arguments of nextWindow to read on."
 _COMPLEX_WARNING: Final = "Some blocks are shown as Markdown only in part: read them by the recommended actions."

@@ -9,6 +9,10 @@ from kernel.ids import is_node_id
 from kernel.workspace.limits import ASSET_NAME_BYTES_MAX
 from kernel.workspace.names import base_name, without_invisible
 
+# The ends of names of pictures that every reader shows, in small letters.
+IMAGE_EXTENSIONS: Final = frozenset(
+    ".apng .ico .cur .jpg .jpe .jpeg .jfif .pjp .pjpeg .png .gif .webp .bmp .svg .avif".split()
+)
 _TO_UNDERSCORE: Final = str.maketrans(dict.fromkeys("\\/:*?\"'<>|", "_"))
 _DROPPED: Final = str.maketrans("", "", "~[]()!`&{}=#%$;")
 _ID_LENGTH: Final = 22

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from kernel.workspace.asset_names import IMAGE_EXTENSIONS
 from kernel.workspace.intake import dom_of_blocks
 from kernel.workspace.names import unescaped_attribute
 from kernel.workspace.sections import section_of
@@ -19,25 +20,8 @@ if TYPE_CHECKING:
 
 # A cover that shows blocks ends with the first one past so many bytes.
 COVER_BYTES_MAX: Final = 4 * 1024
-_IMAGE_SUFFIXES: Final = [
-    ".apng",
-    ".ico",
-    ".cur",
-    ".jpg",
-    ".jpe",
-    ".jpeg",
-    ".jfif",
-    ".pjp",
-    ".pjpeg",
-    ".png",
-    ".gif",
-    ".webp",
-    ".bmp",
-    ".svg",
-    ".avif",
-    ".tif",
-    ".tiff",
-]
+# A cover may be a TIFF, too.
+_IMAGE_EXTENSIONS: Final = IMAGE_EXTENSIONS | {".tif", ".tiff"}
 
 
 def cover_of(place: Around, database: Database, shown: Rendered, item: Item, cells: dict[str, Json]) -> None:
@@ -74,7 +58,7 @@ def _may_be_picture(target: str) -> bool:
     """By its suffix, which a query at the end is part of; addresses of the web need none."""
     name = target.rpartition("/")[2]
     if "." in name:
-        return name[name.rindex(".") :].lower() in _IMAGE_SUFFIXES
+        return name[name.rindex(".") :].lower() in _IMAGE_EXTENSIONS
     return target.startswith(("https://", "http://"))
 
 

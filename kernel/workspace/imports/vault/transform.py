@@ -9,31 +9,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from kernel.workspace.asset_names import raw_extension
+from kernel.workspace.asset_names import IMAGE_EXTENSIONS, raw_extension
 from kernel.workspace.imports.vault.plan import Note, Plan
 from kernel.workspace.imports.vault.scan import BLOCK_NAME, WikiLink, scanned
 from kernel.workspace.imports.vault.targets import Target, unescaped, wiki_target
 from kernel.workspace.names import base_name
 
-IMAGES: Final = frozenset(
-    [
-        ".apng",
-        ".ico",
-        ".cur",
-        ".jpg",
-        ".jpe",
-        ".jpeg",
-        ".jfif",
-        ".pjp",
-        ".pjpeg",
-        ".png",
-        ".gif",
-        ".webp",
-        ".bmp",
-        ".svg",
-        ".avif",
-    ]
-)
 _SIDE_PX_MAX: Final = 10_000
 _SIZE: Final = re.compile(r"\+?(\d{1,9})(?:x\+?(\d{1,9}))?")
 _QUOTE: Final = re.compile(r"((?:[ \t]*>[ \t]?)+)(.*)")
@@ -73,7 +54,7 @@ def converted(plan: Plan, note: Note, text: str, new_id: Callable[[], str]) -> C
 
 
 def is_image(path: str) -> bool:
-    return raw_extension(path).lower() in IMAGES
+    return raw_extension(path).lower() in IMAGE_EXTENSIONS
 
 
 def _replaced(text: str, replacements: Iterable[Replacement]) -> str:
