@@ -11,7 +11,23 @@ from kernel.workspace.names import base_name, without_invisible
 
 # The ends of names of pictures that every reader shows, in small letters.
 IMAGE_EXTENSIONS: Final = frozenset(
-    ".apng .ico .cur .jpg .jpe .jpeg .jfif .pjp .pjpeg .png .gif .webp .bmp .svg .avif".split()
+    [
+        ".apng",
+        ".ico",
+        ".cur",
+        ".jpg",
+        ".jpe",
+        ".jpeg",
+        ".jfif",
+        ".pjp",
+        ".pjpeg",
+        ".png",
+        ".gif",
+        ".webp",
+        ".bmp",
+        ".svg",
+        ".avif",
+    ]
 )
 _TO_UNDERSCORE: Final = str.maketrans(dict.fromkeys("\\/:*?\"'<>|", "_"))
 _DROPPED: Final = str.maketrans("", "", "~[]()!`&{}=#%$;")
