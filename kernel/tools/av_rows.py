@@ -57,7 +57,7 @@ async def add_rows(context: ToolContext, arguments: Arguments) -> Written:
 
     found = await shows(context, av_id, all_there)
     if found is None:
-        raise await _rows_missing(context, av_id, blocks)
+        raise await _rows_missing(context, av_id, blocks, detached)
     rows: list[dict[str, Any]] = [{"blockID": block, "rowID": row_of_source(found, block)} for block in blocks]
     rows += [{"primaryKeyText": text, "rowID": row} for text, row in detached]
     payload: dict[str, Any] = {"success": True, "action": "add_rows", "avID": av_id}
@@ -87,16 +87,26 @@ async def _guard_sources(context: ToolContext, arguments: Arguments) -> None:
     await on_block(Level.READ, "blockIDs")(context, {"blockIDs": blocks})
 
 
-async def _rows_missing(context: ToolContext, av_id: str, blocks: Sequence[str]) -> ToolError:
+async def _rows_missing(
+    context: ToolContext, av_id: str, blocks: Sequence[str], detached: Sequence[tuple[str, str]]
+) -> ToolError:
+    """``detached``: the texts of new rows, each with the id that its row was to have."""
     found = await database(context, av_id)
     unresolved = [block for block in blocks if row_of_source(found, block) is None]
+    absent = [(text, row) for text, row in detached if row not in row_ids(found)]
     rows = [{"blockID": block, "status": "missing"} for block in unresolved]
-    error = pending(
-        "add_rows", av_id, "The new rows do not show in the database.", rows=rows, unresolvedBlockIDs=unresolved
-    )
-    error.details |= {"reason": "row_id_sync_timeout", "avID": av_id, "rows": rows, "unresolvedBlockIDs": unresolved}
+    rows += [{"primaryKeyText": text, "rowID": row, "status": "missing"} for text, row in absent]
+    facts: dict[str, Any] = {"rows": rows}
+    if blocks:
+        facts["unresolvedBlockIDs"] = unresolved
+    if detached:
+        facts["unresolvedRowIDs"] = [row for _, row in absent]
+    error = pending("add_rows", av_id, "The new rows do not show in the database.", **facts)
+    error.details |= {"reason": "row_id_sync_timeout", "avID": av_id, **facts}
     if blocks:
         error.details["blockIDs"] = list(blocks)
+    if detached:
+        error.details["primaryKeyTexts"] = [text for text, _ in detached]
     return error
 
 

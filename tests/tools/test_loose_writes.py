@@ -67,6 +67,16 @@ async def test_a_cell_of_an_unknown_column_is_written_and_then_missed(tmp_path: 
         assert [cell["verified"] for cell in told["pendingVerification"]["cells"]] == [False]
 
 
+async def test_rows_that_do_not_show_are_named_by_their_texts_and_ids(tmp_path: Path) -> None:
+    async with open_notes(tmp_path, strict=False) as notes:
+        av, _, _ = await database(notes)
+        told = await notes.refused("av", "add_rows", avID=av, primaryKeyTexts=["q"], viewID=UNKNOWN)
+        (row,) = told["rows"]
+        assert (row["primaryKeyText"], row["status"], told["primaryKeyTexts"]) == ("q", "missing", ["q"])
+        assert told["unresolvedRowIDs"] == [row["rowID"]]
+        assert "unresolvedBlockIDs" not in told
+
+
 async def test_a_row_of_an_unknown_block_is_waited_for_in_vain(tmp_path: Path, strict: bool) -> None:
     async with open_notes(tmp_path, strict=strict) as notes:
         av, _, _ = await database(notes)
