@@ -93,7 +93,8 @@ async def _rows_missing(
     """``detached``: the texts of new rows, each with the id that its row was to have."""
     found = await database(context, av_id)
     unresolved = [block for block in blocks if row_of_source(found, block) is None]
-    absent = [(text, row) for text, row in detached if row not in row_ids(found)]
+    there = row_ids(found)
+    absent = [(text, row) for text, row in detached if row not in there]
     rows = [{"blockID": block, "status": "missing"} for block in unresolved]
     rows += [{"primaryKeyText": text, "rowID": row, "status": "missing"} for text, row in absent]
     facts: dict[str, Any] = {"rows": rows}

@@ -211,10 +211,11 @@ async def replace(context: ToolContext, arguments: Arguments) -> Written:
     if not (data or {}).get("kramdown"):
         raise refusal(f"Block {block_id} has no text.", "no_match")
     blocks = await _as_children(context, block_id)
-    if [block.get("type") for block in blocks if block.get("id") == block_id] == ["s"]:
+    kind = blocks[0].get("type") if blocks and blocks[0].get("id") == block_id else None
+    if kind == "s":
         # A super block that is named is opened; one that is only met on the way is left out, as everywhere.
         blocks = await context.call("/api/block/getChildBlocks", id=block_id) or []
-    if [block.get("type") for block in blocks if block.get("id") == block_id and block.get("type") in COMPLEX_TYPES]:
+    elif kind in COMPLEX_TYPES:
         raise refusal(
             f"Block {block_id} is of a kind that Markdown cannot carry.", "unsupported", hint="Use block.update."
         )

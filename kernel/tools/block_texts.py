@@ -7,7 +7,7 @@ from typing import Any
 
 from kernel.tools.context import ToolContext
 from kernel.tools.editable import editable
-from kernel.tools.limits import WINDOW_BLOCKS_DEFAULT
+from kernel.tools.windows import span
 
 Block = Mapping[str, Any]
 
@@ -28,8 +28,7 @@ async def shown_in_window(
     context: ToolContext, blocks: Sequence[Block], arguments: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """All blocks of a document, with the texts of those that a window may show and of its headings."""
-    start = int(arguments.get("blockStart", 0))
-    end = start + int(arguments.get("blockLimit", WINDOW_BLOCKS_DEFAULT))
-    wanted = [block for i, block in enumerate(blocks) if start <= i < end or block.get("type") == "h"]
+    start, limit = span(arguments)
+    wanted = [block for i, block in enumerate(blocks) if start <= i < start + limit or block.get("type") == "h"]
     texts = {row["id"]: row for row in await with_texts(context, wanted)}
     return [texts.get(block.get("id")) or dict(block) for block in blocks]

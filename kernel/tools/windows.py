@@ -39,12 +39,16 @@ def tokens_of(text: str) -> int:
     return math.ceil(len(text.encode("utf-16-le", "surrogatepass")) / 2 / CHARS_PER_TOKEN)
 
 
+def span(arguments: Mapping[str, Any]) -> tuple[int, int]:
+    """The first block that a call asks for, and how many at most."""
+    return int(arguments.get("blockStart", 0)), int(arguments.get("blockLimit", WINDOW_BLOCKS_DEFAULT))
+
+
 def window(
     blocks: Sequence[Mapping[str, Any]], arguments: Mapping[str, Any], again: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The window that ``arguments`` ask for. ``again``: what a call for the next one says besides the window."""
-    start = int(arguments.get("blockStart", 0))
-    limit = int(arguments.get("blockLimit", WINDOW_BLOCKS_DEFAULT))
+    start, limit = span(arguments)
     budget = int(arguments.get("tokenBudget", WINDOW_TOKENS_DEFAULT))
     shows_ids = bool(arguments.get("includeBlockIds"))
     content, count = _filled(blocks[start : start + limit], budget)
@@ -105,18 +109,24 @@ def joined(before: str, after: str) -> str:
 def _outline(blocks: Sequence[Mapping[str, Any]], shows_ids: bool) -> list[dict[str, Any]]:
     rows = []
     for index, block in enumerate(blocks):
-        found = _HEADING.match(str(block.get("markdown") or "").split("\n", 1)[0])
-        if block.get("type") != "h" or found is None:
+        if block.get("type") != "h":
             continue
-        row = {"blockIndex": index, "level": len(found[1]), "title": found[2].strip()}
-        rows.append({**row, "id": block.get("id")} if shows_ids else row)
+        row = _heading(index, str(block.get("markdown") or "").split("\n", 1)[0])
+        if row is not None:
+            rows.append({**row, "id": block.get("id")} if shows_ids else row)
     return rows
+
+
+def _heading(index: int, line: str) -> dict[str, Any] | None:
+    """A heading as an outline shows it; None for a line that is none."""
+    found = _HEADING.match(line)
+    return {"blockIndex": index, "level": len(found[1]), "title": found[2].strip()} if found else None
 
 
 def headings(text: str) -> list[dict[str, Any]]:
     """The outline of a text that is no document: all of it is one block."""
-    found = [_HEADING.match(line) for line, is_fenced in fenced(text) if not is_fenced]
-    return [{"blockIndex": 0, "level": len(one[1]), "title": one[2].strip()} for one in found if one]
+    found = [_heading(0, line) for line, is_fenced in fenced(text) if not is_fenced]
+    return [row for row in found if row is not None]
 
 
 def _block_ref(index: int, block: Mapping[str, Any]) -> dict[str, Any]:
